@@ -99,7 +99,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
 
 
 class Eligibility(RequestBody):
-    """Who may take part; what is left out is not asked for."""
+    """Eligibility rules. Omitted rules do not apply."""
 
     languages = serializers.ListField(
         child=serializers.RegexField("^[a-z]{2,3}$"), required=False, max_length=200, help_text="ISO 639."
@@ -123,7 +123,7 @@ class ChangedCampaign(RequestBody, serializers.ModelSerializer[Campaign]):
 
 
 class NewCampaign(ChangedCampaign):
-    """A campaign to be made; terms that are left out are as usual."""
+    """A campaign to create. Omitted terms have default values."""
 
     kind = serializers.ChoiceField(CampaignKind.choices, required=False, default=CampaignKind.PAIRWISE)
     source = serializers.IntegerField(  # type: ignore[assignment]
@@ -196,7 +196,7 @@ class OneCampaign(Endpoint):
 
 
 class CopiedCampaign(RequestBody):
-    """What a copy is to be called."""
+    """The name of a copy."""
 
     name = serializers.CharField(
         max_length=100,
@@ -242,7 +242,7 @@ class Opened(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Let people judge: questionnaires are drawn where there are none, and get their places."""
+        """Launch a campaign. Draws the questionnaires if there are none and creates their places."""
         return self._stepped(campaign)
 
 
@@ -253,7 +253,7 @@ class Paused(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+        """Pause a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
         return self._stepped(campaign)
 
 
@@ -264,7 +264,7 @@ class Closed(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+        """Close a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
         return self._stepped(campaign)
 
 
@@ -275,7 +275,7 @@ class Reopened(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out questionnaires again, as far as there are places."""
+        """Reopen a campaign. Questionnaires with open places are assigned again."""
         return self._stepped(campaign)
 
 
@@ -322,7 +322,7 @@ class ExtensionRow(serializers.Serializer[costs.Extension]):
 
 
 class InAll(RequestBody):
-    """How many people are to judge each questionnaire in all: sent twice it asks for the same."""
+    """The total number of judges per questionnaire. Idempotent."""
 
     k = serializers.IntegerField(
         **limits(Campaign._meta.get_field("k")), help_text=("The total number, not the increase.")

@@ -56,7 +56,7 @@ class DesignRow(serializers.Serializer[Campaign]):
 
 
 class ChangedDesign(RequestBody):
-    """What is to be drawn otherwise; what is left out stays."""
+    """Changes of the design. Omitted fields stay unchanged."""
 
     topics = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=100_000)
     styles = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=1000)
@@ -126,14 +126,14 @@ class QuestionsRow(serializers.Serializer[Campaign]):
 
 
 class Option(RequestBody):
-    """An answer. Of two responses -1 is the left one, 1 the right one, 0 neither."""
+    """An answer. For pairs: -1 is left, 1 is right, 0 is neither."""
 
     value = serializers.IntegerField(min_value=-questions.MOST_VALUE, max_value=questions.MOST_VALUE)
     label = serializers.CharField(max_length=questions.LONGEST_OPTION)  # type: ignore[assignment] # a field, and no attribute
 
 
 class Question(RequestBody):
-    """A question. Its name stays the same over its versions; one that differs from what the study has is a new one."""
+    """A question. Its short name is the same in all versions. A changed question becomes a new version."""
 
     name = serializers.RegexField(f"^{questions.NAME.pattern}$", max_length=100)
     label = serializers.CharField(max_length=100, help_text="Label of the question.")  # type: ignore[assignment]
@@ -144,7 +144,7 @@ class Question(RequestBody):
 
 
 class QuestionList(RequestBody):
-    """All that a campaign is to ask, in order."""
+    """All questions of a campaign, in order."""
 
     questions = serializers.ListField(child=Question(), min_length=1, max_length=questions.MOST_QUESTIONS)
 
@@ -179,7 +179,7 @@ class InstructionsRow(serializers.Serializer[Campaign]):
 
 
 class NewInstructions(RequestBody):
-    """What judges are to be told."""
+    """New instructions."""
 
     text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="Markdown.")
 
@@ -200,7 +200,7 @@ class ConsentRow(serializers.Serializer[Campaign]):
 
 
 class NewConsent(RequestBody):
-    """What judges are to be asked to agree to."""
+    """A new consent text."""
 
     text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="Markdown.")
     text_licence = serializers.CharField(max_length=LICENCE, help_text="For example `CC-BY-4.0`.")
@@ -225,7 +225,7 @@ class ChecksRow(serializers.Serializer[Campaign]):
 
 
 class ChangedChecks(RequestBody):
-    """What is to be otherwise; what is left out stays. Without any text checks say what is usual."""
+    """Changes. Omitted fields stay unchanged. Without texts, the default texts are used."""
 
     checks = serializers.IntegerField(**design.limits("checks"), required=False)
     gold = serializers.IntegerField(**design.limits("gold"), required=False)

@@ -61,7 +61,7 @@ def readiness(
 
 @transaction.atomic
 def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Let people judge: questionnaires are drawn where there are none, and get their places. Opened again, it stays so.
+    """Launch a campaign. Draws the questionnaires if there are none and creates their places. Idempotent.
 
     Raises
     ------
@@ -87,17 +87,17 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
 
 
 def pause_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+    """Pause a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
     return _to(campaign, CampaignState.PAUSED, {CampaignState.OPEN}, now)
 
 
 def close_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+    """Close a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
     return _to(campaign, CampaignState.CLOSED, {CampaignState.OPEN, CampaignState.PAUSED}, now)
 
 
 def reopen_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out questionnaires again, as far as there are places."""
+    """Reopen a campaign. Questionnaires with open places are assigned again."""
     return _to(campaign, CampaignState.OPEN, {CampaignState.PAUSED, CampaignState.CLOSED}, now)
 
 

@@ -84,7 +84,7 @@ class JudgingOrder(JudgeOrderFields):
 
 
 class JudgingBegun(Confirmed, JudgingOrder):
-    """What a model is to judge, as it is started."""
+    """Settings to start a model judge."""
 
 
 class MeasuringOrder(JudgeOrderFields):
@@ -102,7 +102,7 @@ class MeasuringOrder(JudgeOrderFields):
 
 
 class MeasuringBegun(Confirmed, MeasuringOrder):
-    """How a judge is measured, as it is started."""
+    """Settings to start a prompt injection test."""
 
 
 class Judging(OrderEndpoint):
@@ -133,7 +133,7 @@ class ModelJudges(Judging):
     serializer_class = JudgingOffer
 
     def get(self, request: Request, study: str) -> Response:
-        """Show which models may judge, of which campaigns, and what they are told."""
+        """Show the models and campaigns available for model judges, and the default prompt."""
         offered = Model.objects.allowed().order_by("name").values_list("name", flat=True)
         of: Any = JudgingForm(self.study).fields["source"]
         keys = list(of.queryset.values_list("pk", flat=True))
@@ -142,7 +142,7 @@ class ModelJudges(Judging):
 
     @extend_schema(request=JudgingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Have a model judge. What it answers becomes judgments as the run goes on."""
+        """Start a model judge. Its answers become judgments while the run progresses."""
         data = self.validated(JudgingBegun)
         order_data = data.pop("order")
         return self.started(
@@ -157,7 +157,7 @@ class ModelJudgesEstimated(Judging):
 
     @extend_schema(request=JudgingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
-        """Show what having a model judge would come to, and what exactly is asked; nothing is sent."""
+        """Estimate the cost of a model judge and show the exact prompt. Nothing is sent."""
         order = self.wanted(self.validated(JudgingOrder))
         sample = run_orders.sample(study=self.study, order=order)
         forecast = run_orders.forecast(study=self.study, order=order)
@@ -169,7 +169,7 @@ class JudgesMeasured(Measuring):
 
     @extend_schema(request=MeasuringBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Measure how a judge takes to texts which tell it what to say."""
+        """Start a prompt injection test of a model judge."""
         data = self.validated(MeasuringBegun)
         order_data = data.pop("order")
         return self.started(
@@ -182,7 +182,7 @@ class MeasuringEstimated(Measuring):
 
     @extend_schema(request=MeasuringOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
-        """Show what measuring a judge would come to; nothing is sent."""
+        """Estimate the cost of a prompt injection test. Nothing is sent."""
         order = self.measured(self.validated(MeasuringOrder))
         return self.estimated(order, injection.forecast(study=self.study, order=order))
 
@@ -310,8 +310,8 @@ class JudgeAnswerRow(OfItemRow, serializers.ModelSerializer[JudgingAnswer]):
         fields = ["campaign", "item", "topic", "response", "response_a", "response_b", "dimension", "repeat",
                   "participant", "outcome", "attempts", "is_own", "said", "judgments", "answered_at"]  # fmt: skip
         extra_kwargs = {
-            "repeat": {"help_text": "Counts up from 0 where the same was asked again; 0 counts."},
-            "attempts": {"help_text": "How often it was asked until it came to this."},
+            "repeat": {"help_text": "Number of the repetition, from 0. Only 0 counts."},
+            "attempts": {"help_text": "Number of attempts until this outcome."},
             "is_own": {"help_text": "Whether the same model wrote one of the responses."},
         }
 

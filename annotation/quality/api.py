@@ -41,7 +41,7 @@ class KnownLabelRow(serializers.ModelSerializer[KnownLabel]):
     class Meta:
         model = KnownLabel
         fields = ["dimension", "value", "explanation"]
-        extra_kwargs = {"explanation": {"help_text": "Why, for whoever learns from it."}}
+        extra_kwargs = {"explanation": {"help_text": "Explanation shown in training."}}
 
 
 class KnownRow(serializers.ModelSerializer[Item]):
@@ -72,14 +72,14 @@ class KnownLabelInput(RequestBody):
 
 
 class KnownItemData(RequestBody):
-    """All that is known of an item, and what it is for."""
+    """The known labels of an item and its use."""
 
     labels = serializers.ListField(child=KnownLabelInput(), min_length=1, max_length=100)
     teaches = serializers.BooleanField(required=False, default=False)
 
 
 class NewKnown(KnownItemData):
-    """Which responses an item shows, and what is known of it."""
+    """The responses of an item and their known labels."""
 
     responses = serializers.ListField(
         child=serializers.CharField(max_length=200), min_length=1, max_length=2,

@@ -25,7 +25,7 @@ W = TypeVar("W", bound=Model)
 
 
 class Hold(RequestBody):
-    """Whether to take it from whoever has it."""
+    """Whether to take it over from another reviewer."""
 
     over = serializers.BooleanField(
         required=False,

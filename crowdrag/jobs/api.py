@@ -55,10 +55,8 @@ class RunRow(serializers.ModelSerializer[Run]):
             "stale_reason",
         ]
         extra_kwargs = {
-            "problems": {
-                "help_text": "What was wrong with the input: a row each. Of a run that is done: its faulty rows."
-            },
-            "stale_at": {"help_text": "Since when its inputs are not what they were."},
+            "problems": {"help_text": "Problems in the input, one per row. For finished runs: the skipped rows."},
+            "stale_at": {"help_text": "Time when the inputs of the run changed."},
         }
 
     def get_title(self, run: Run) -> str:
@@ -129,7 +127,7 @@ class RunCancellation(OneRun):
 
     @extend_schema(request=None, responses=RunRow)
     def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
-        """Cancel a run. What its finished units did stays."""
+        """Cancel a run. The results of finished units are kept."""
         try:
             lifecycle.cancel(run=self.run(key), by=self.user)
         except lifecycle.NotActiveError as error:
@@ -144,7 +142,7 @@ class RunResumption(OneRun):
 
     @extend_schema(request=None, responses=RunRow)
     def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
-        """Go on with a run that failed or was cancelled: what is done stays done."""
+        """Resume a failed or cancelled run. Finished units are not repeated."""
         try:
             lifecycle.resume(run=self.run(key), by=self.user)
         except lifecycle.NotResumableError as error:

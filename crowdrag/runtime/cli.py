@@ -88,7 +88,7 @@ def _execute(words: list[str]) -> None:
         if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
             raise
         raise Problem(
-            "The database has no tables yet, or older ones. Run `crowdrag migrate`, or start it with `crowdrag up`."
+            "The database has no tables or outdated ones. Run `crowdrag migrate`, or start it with `crowdrag up`."
         ) from error
 
 

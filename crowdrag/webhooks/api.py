@@ -39,7 +39,7 @@ class WebhookRow(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookRow(WebhookRow):
-    """A webhook with the secret that was made for it."""
+    """A webhook with its new secret."""
 
     secret = serializers.SerializerMethodField(
         help_text="Returned only once. Null if the answer is repeated for an Idempotency-Key."
@@ -72,7 +72,7 @@ class DeliveryRow(serializers.ModelSerializer[Delivery]):
 
 
 class NewWebhook(RequestBody):
-    """Where it goes, and what it is told of."""
+    """The URL and the events of a webhook."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="Must start with https://.")
     events = serializers.ListField(child=serializers.ChoiceField(EVENTS), min_length=1, max_length=len(EVENTS))
@@ -80,7 +80,7 @@ class NewWebhook(RequestBody):
 
 
 class ChangedWebhook(RequestBody):
-    """What is to be otherwise; what is left out stays."""
+    """Changes. Omitted fields stay unchanged."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, required=False)
     events = serializers.ListField(
@@ -90,7 +90,7 @@ class ChangedWebhook(RequestBody):
 
 
 class Switch(RequestBody):
-    """Whether it is sent to."""
+    """Whether messages are sent."""
 
     on = serializers.BooleanField()
 

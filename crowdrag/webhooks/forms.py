@@ -9,7 +9,7 @@ from .models import LONGEST_ADDRESS
 
 
 class WebhookForm(forms.Form):
-    """Where it goes, and what it is told of."""
+    """The URL and the events of a webhook."""
 
     address = forms.CharField(
         label=_("URL"),

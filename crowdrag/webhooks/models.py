@@ -74,7 +74,7 @@ class Webhook(models.Model):
 
     @property
     def is_on(self) -> bool:
-        """Whether it is sent to."""
+        """Whether messages are sent."""
         return self.state == WebhookState.ON
 
     @property

@@ -43,7 +43,7 @@ REFUSED: dict[type[Exception], str] = {
 
 
 class Words(RequestBody):
-    """Words with it."""
+    """An optional note."""
 
     note = serializers.CharField(
         max_length=LONGEST, required=False, allow_blank=True, default="",
@@ -52,7 +52,7 @@ class Words(RequestBody):
 
 
 class Rejection(RequestBody):
-    """Why it is rejected, and what is paid all the same."""
+    """The reason of a rejection, and what is paid nevertheless."""
 
     reason = serializers.CharField(max_length=LONGEST, help_text="The judge can read it and contest the decision.")
     pay_part = serializers.IntegerField(
@@ -72,14 +72,14 @@ class Inclusion(RequestBody):
 
 
 class Payment(RequestBody):
-    """What is paid beside. The same amount for the same reason is the same payment."""
+    """An extra payment. The same amount with the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MOST)
     reason = serializers.CharField(max_length=200, help_text="The judge can read it.")
 
 
 class Until(RequestBody):
-    """Up to when."""
+    """Accept work submitted until this time."""
 
     until = serializers.DateTimeField(help_text="Work submitted later is not accepted. Use the value from GET.")
 
@@ -102,7 +102,7 @@ class BulkRow(serializers.Serializer[services.BulkResult]):
 
 
 class NextQuestionnaire(NextWork):
-    """Which questionnaire is to be next; what is left out narrows nothing."""
+    """Filters for the next questionnaire. Omitted filters do not apply."""
 
     proposal = serializers.ChoiceField(list(PROPOSALS), required=False, default="", help_text="Filter by proposal.")
 
@@ -137,7 +137,7 @@ class Accepted(Decision):
 
     @extend_schema(request=Words, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
+        """Accept a submitted questionnaire. The judge is paid. Repeating the request has no further effect."""
         data = self.validated(Words)
         return self.decided(lambda **who: services.accept(**data, **who), reason="note")
 
@@ -147,7 +147,7 @@ class Rejected(Decision):
 
     @extend_schema(request=Rejection, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
+        """Reject a questionnaire with a reason. Its place opens again for another judge. Repeating has no effect."""
         data = self.validated(Rejection)
         return self.decided(lambda **who: services.reject(**data, **who))
 
@@ -157,7 +157,7 @@ class Included(Decision):
 
     @extend_schema(request=Inclusion, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Let its judgments count in the analysis or leave them out, whatever is paid."""
+        """Include the judgments in the analysis or exclude them, regardless of payment."""
         data = self.validated(Inclusion)
         return self.decided(lambda **who: services.include(holds=data["included"], reason=data["reason"], **who))
 
@@ -167,7 +167,7 @@ class Paid(Decision):
 
     @extend_schema(request=Payment, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Owe its judge something beside: when the fault was ours, say."""
+        """Add an extra payment to the judge, for example after a technical problem."""
         data = self.validated(Payment)
         return self.decided(lambda **who: services.pay(**data, **who), pay_part="amount")
 
@@ -177,7 +177,7 @@ class Restored(Decision):
 
     @extend_schema(request=None, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Give a surplus questionnaire a place that is free: it waits for a decision like any other."""
+        """Give a surplus questionnaire an open place. It then awaits a decision."""
         return self.decided(decisions.take_up)
 
 

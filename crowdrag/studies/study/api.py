@@ -44,7 +44,7 @@ class StudyRow(serializers.ModelSerializer[Study]):
 
 
 class NewStudy(RequestBody):
-    """A study to be made."""
+    """A study to create."""
 
     slug = serializers.SlugField(
         max_length=80,
@@ -71,7 +71,7 @@ class NewStudy(RequestBody):
 
 
 class StudyChanges(RequestBody):
-    """What a study says of itself; what is left out stays as it is."""
+    """The description of a study. Omitted fields stay unchanged."""
 
     title = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
@@ -148,14 +148,14 @@ class MemberRow(serializers.ModelSerializer[Membership]):
 
 
 class NewMember(RequestBody):
-    """Somebody with an account here, and the role that they get."""
+    """A person with an account here, and their new role."""
 
     email = serializers.EmailField(max_length=254)
     role = RoleField()
 
 
 class NewRole(RequestBody):
-    """The role that somebody gets."""
+    """The new role."""
 
     role = RoleField()
 
