@@ -59,11 +59,12 @@ def is_invalid_value(error: BaseException | None) -> bool:
 def refusal(request: HttpRequest, max_bytes: int) -> HttpResponse | None:
     """Return the answer to a request whose body is not to be read; None where it may be."""
     if has_no_length(request):
-        return _refusal_page(request, 411, _("Send the length of the request with it (Content-Length)."))
+        return _refusal_page(request, 411, _("The request has no length. Send the header Content-Length."))
     if body_length(request) > max_bytes:
         most = max(max_bytes // 1024**2, 1)
         message = _(
-            "At most %(most)d MB can be sent here at once. Large files can be imported by command, or in parts."
+            "The upload is too large. You can send at most %(most)d MB at once. Import large files with the "
+            "command, or in parts."
         )
         return _refusal_page(request, 413, message % {"most": most})
     if body_length(request) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not has_room_for(body_length(request)):

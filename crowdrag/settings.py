@@ -281,7 +281,7 @@ API_AT_ONCE = env.int("CROWDRAG_API_AT_ONCE", default=100)
 API_MAX_BODY_BYTES = 10 * 1024 * 1024
 SPECTACULAR_SETTINGS = {
     "TITLE": "CrowdRAG",
-    "DESCRIPTION": "Studies of retrieval-augmented generation: what researchers do on pages, for scripts.",
+    "DESCRIPTION": "Scripts can do everything that researchers do on the pages of a study.",
     "VERSION": __version__,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -69,7 +69,7 @@ MOST = 2_000_000_000
 
 
 class CampaignQuestionRow(serializers.ModelSerializer[CampaignDimension]):
-    """A question that a campaign asks."""
+    """A question of a campaign."""
 
     dimension = serializers.CharField(source="dimension.name")
     version = serializers.IntegerField(source="dimension.version")
@@ -82,15 +82,15 @@ class CampaignQuestionRow(serializers.ModelSerializer[CampaignDimension]):
 
 
 class CampaignRow(serializers.ModelSerializer[Campaign]):
-    """A campaign as it is shown. Money is in minor units of the study's currency."""
+    """A campaign. Money is in minor units of the study's currency."""
 
     source = serializers.PrimaryKeyRelatedField[Campaign](  # type: ignore[assignment] # a field, and no attribute
-        read_only=True, allow_null=True, help_text="The campaign whose items are asked again."
+        read_only=True, allow_null=True, help_text="The campaign whose items are judged again."
     )
     asks = CampaignQuestionRow(source="campaign_dimensions", many=True)
-    instructions = serializers.CharField(source="instructions.text", default="", help_text="What judges are told.")
+    instructions = serializers.CharField(source="instructions.text", default="", help_text="The judges' instructions.")
     consent_text = serializers.CharField(source="consent_text.text", default="")
-    eligibility = serializers.DictField(help_text="Who may take part, as told to a recruitment platform.")
+    eligibility = serializers.DictField(help_text="Eligibility rules for a recruitment platform.")
 
     class Meta:
         model = Campaign
@@ -99,7 +99,7 @@ class CampaignRow(serializers.ModelSerializer[Campaign]):
 
 
 class Eligibility(RequestBody):
-    """Who may take part; what is left out is not asked for."""
+    """Eligibility rules. Omitted rules do not apply."""
 
     languages = serializers.ListField(
         child=serializers.RegexField("^[a-z]{2,3}$"), required=False, max_length=200, help_text="ISO 639."
@@ -112,7 +112,7 @@ class Eligibility(RequestBody):
 
 
 class ChangedCampaign(RequestBody, serializers.ModelSerializer[Campaign]):
-    """The terms of a campaign; what is left out stays as it is. Money is in minor units of the study's currency."""
+    """The terms of a campaign. Omitted fields stay unchanged. Money is in minor units of the study's currency."""
 
     eligibility = Eligibility(required=False)
 
@@ -123,12 +123,12 @@ class ChangedCampaign(RequestBody, serializers.ModelSerializer[Campaign]):
 
 
 class NewCampaign(ChangedCampaign):
-    """A campaign to be made; terms that are left out are as usual."""
+    """A campaign to create. Omitted terms have default values."""
 
     kind = serializers.ChoiceField(CampaignKind.choices, required=False, default=CampaignKind.PAIRWISE)
     source = serializers.IntegerField(  # type: ignore[assignment]
         min_value=1, max_value=MOST, required=False, allow_null=True, default=None,
-        help_text="Of experts: the campaign whose items they judge.",
+        help_text="Expert campaigns only: the campaign whose items are judged.",
     )  # fmt: skip
 
     class Meta(ChangedCampaign.Meta):
@@ -149,7 +149,7 @@ class CampaignFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
 
 
 class Campaigns(ListEndpoint):
-    """List the campaigns of a study, those of models as judges too."""
+    """List the campaigns of a study, including those of model judges."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
     queryset = Campaign.objects.select_related(*WITH).prefetch_related(CAMPAIGN_DIMENSIONS)
@@ -158,7 +158,7 @@ class Campaigns(ListEndpoint):
 
     @extend_schema(request=NewCampaign, responses={201: CampaignRow})
     def post(self, request: Request, study: str) -> Response:
-        """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text."""
+        """Create a draft campaign with the default questions, instructions and consent text."""
         data = self.validated(NewCampaign)
         name, kind, source = data.pop("name"), data.pop("kind"), data.pop("source")
         again = self.one(Campaign.objects.filter(study=self.study), pk=source) if source else None
@@ -171,7 +171,7 @@ class Campaigns(ListEndpoint):
 
 
 class OneCampaign(Endpoint):
-    """One campaign."""
+    """A campaign."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED, "DELETE": CHANGED}
     serializer_class = CampaignRow
@@ -182,7 +182,7 @@ class OneCampaign(Endpoint):
 
     @extend_schema(request=ChangedCampaign, responses=CampaignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
-        """Change a campaign's terms. Once it was opened, what people were promised stays; the pay may rise."""
+        """Change the terms of a campaign. After launch, the promised terms are fixed, but the pay can be raised."""
         data = self.validated(ChangedCampaign)
         with self.unchanged(campaigns_of_people(self).filter(pk=campaign), CampaignRow) as held:
             run_or_refuse(services.change_terms, campaign=held, terms=data, now=timezone.now())
@@ -190,16 +190,20 @@ class OneCampaign(Endpoint):
 
     @extend_schema(request=None, responses={204: None})
     def delete(self, request: Request, study: str, campaign: int) -> Response:
-        """Delete a draft that nobody saw, with all that was drawn for it."""
+        """Delete a draft with its questionnaires."""
         run_or_refuse(services.delete_draft, campaign=self.one(campaigns_of_people(self), pk=campaign))
         return Response(status=204)
 
 
 class CopiedCampaign(RequestBody):
-    """What a copy is to be called."""
+    """The name of a copy."""
 
     name = serializers.CharField(
-        max_length=100, required=False, default="", allow_blank=True, help_text='Without one: the name with "(copy)".'
+        max_length=100,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text=('Default: the name followed by "(copy)".'),
     )
 
 
@@ -210,7 +214,7 @@ class Cloned(Endpoint):
 
     @extend_schema(request=CopiedCampaign, responses={201: CampaignRow})
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Make a draft with the same terms, design, questions, texts and known labels."""
+        """Create a draft with the same terms, design, questions, texts and known labels."""
         instance = self.one(campaigns_of_people(self), pk=campaign)
         copy = run_or_refuse(
             services.clone_campaign, campaign=instance, name=self.validated(CopiedCampaign)["name"], now=timezone.now()
@@ -220,7 +224,7 @@ class Cloned(Endpoint):
 
 
 class Step(Endpoint):
-    """A campaign that goes from one state into another; done twice it is done once."""
+    """A state transition of a campaign. Idempotent: repeating it has no further effect."""
 
     needs: ClassVar = {"POST": CHANGED}
     change: ClassVar[Callable[..., Campaign]]
@@ -238,7 +242,7 @@ class Opened(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Let people judge: questionnaires are drawn where there are none, and get their places."""
+        """Launch a campaign. Draws the questionnaires if there are none and creates their places."""
         return self._stepped(campaign)
 
 
@@ -249,7 +253,7 @@ class Paused(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+        """Pause a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
         return self._stepped(campaign)
 
 
@@ -260,7 +264,7 @@ class Closed(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+        """Close a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
         return self._stepped(campaign)
 
 
@@ -271,7 +275,7 @@ class Reopened(Step):
 
     @extend_schema(request=None, responses=CampaignRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Give out questionnaires again, as far as there are places."""
+        """Reopen a campaign. Questionnaires with open places are assigned again."""
         return self._stepped(campaign)
 
 
@@ -280,57 +284,59 @@ def _campaign_data(endpoint: Endpoint, pk: int) -> Any:
 
 
 class ForecastRow(serializers.Serializer[Any]):
-    """What a campaign comes to: of what was drawn, or of what its design would draw. Money is in minor units."""
+    """Size and cost of a campaign, for the drawn questionnaires or for its design. Money is in minor units."""
 
     is_drawn = serializers.BooleanField()
     topics = serializers.IntegerField()
-    single = serializers.IntegerField(help_text="Topics with one response only, which cannot be compared.")
-    units = serializers.IntegerField(help_text="Pairs whichever way round, or responses.")
-    both_orders = serializers.IntegerField(help_text="Those of them that are shown in both orders.")
-    items = serializers.IntegerField(help_text="What is judged k times; items with known labels apart.")
+    single = serializers.IntegerField(help_text="Topics with only one response, which cannot be compared.")
+    units = serializers.IntegerField(help_text="Pairs regardless of order, or responses.")
+    both_orders = serializers.IntegerField(help_text="Pairs shown in both orders.")
+    items = serializers.IntegerField(help_text="Items judged k times, without items with known labels.")
     questionnaires = serializers.IntegerField()
     fewest = serializers.IntegerField(help_text="Items in the smallest questionnaire.")
-    most = serializers.IntegerField(help_text="Items in the largest one.")
+    most = serializers.IntegerField(help_text="Items in the largest questionnaire.")
     k = serializers.IntegerField()
     dimensions = serializers.IntegerField()
     gold = serializers.IntegerField()
     checks = serializers.IntegerField()
-    people = serializers.IntegerField(help_text="How many it takes at least.")
-    assignments = serializers.IntegerField(help_text="Questionnaires that are filled in.")
+    people = serializers.IntegerField(help_text="Minimum number of judges.")
+    assignments = serializers.IntegerField(help_text="Completed questionnaires.")
     judgments = serializers.IntegerField()
-    words = serializers.FloatField(allow_null=True, help_text="To read in a questionnaire, on average.")
-    minutes = serializers.IntegerField(help_text="That a questionnaire takes, as people are told.")
-    hours = serializers.FloatField(help_text="Of all people together.")
-    wage = serializers.FloatField(help_text="Per hour.")
-    each = serializers.IntegerField(help_text="What one filled questionnaire costs, with fee and tax.")
-    total = serializers.IntegerField(help_text="What all of them cost.")
-    problems = serializers.ListField(child=serializers.CharField(), help_text="What keeps it from being opened.")
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before it is opened.")
+    words = serializers.FloatField(allow_null=True, help_text="Mean number of words to read in a questionnaire.")
+    minutes = serializers.IntegerField(help_text="Announced minutes per questionnaire.")
+    hours = serializers.FloatField(help_text="Total for all judges.")
+    wage = serializers.FloatField(help_text="Pay per hour.")
+    each = serializers.IntegerField(help_text="Cost per completed questionnaire, including fee and tax.")
+    total = serializers.IntegerField(help_text="Total cost.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="Problems that prevent the launch.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings before the launch.")
 
 
 class ExtensionRow(serializers.Serializer[costs.Extension]):
-    """What it comes to if each questionnaire is judged by k people in all. Money is in minor units."""
+    """Size and cost if k people in total judge each questionnaire. Money is in minor units."""
 
     k = serializers.IntegerField()
-    more = serializers.IntegerField(help_text="Judgments of each questionnaire beside those asked for already.")
-    places = serializers.IntegerField(help_text="Questionnaires to be filled in beside those asked for already.")
-    cost = serializers.IntegerField(help_text="Of these, with fee and tax.")
+    more = serializers.IntegerField(help_text="Additional judgments per questionnaire.")
+    places = serializers.IntegerField(help_text="Additional questionnaires to complete.")
+    cost = serializers.IntegerField(help_text="Cost of these, including fee and tax.")
 
 
 class InAll(RequestBody):
-    """How many people are to judge each questionnaire in all: sent twice it asks for the same."""
+    """The total number of judges per questionnaire. Idempotent."""
 
-    k = serializers.IntegerField(**limits(Campaign._meta.get_field("k")), help_text="In all, not how many more.")
+    k = serializers.IntegerField(
+        **limits(Campaign._meta.get_field("k")), help_text=("The total number, not the increase.")
+    )
 
 
 class Forecast(Endpoint):
-    """What a campaign comes to."""
+    """Size and cost of a campaign."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}
     serializer_class = ForecastRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show people, hours and money that a campaign comes to, and what it lacks."""
+        """Show the judges, hours and cost of a campaign, and what is missing for its launch."""
         return Response(_forecast(self.one(campaigns_of_people(self), pk=campaign)))
 
 
@@ -341,13 +347,13 @@ class Drawn(Endpoint):
 
     @extend_schema(request=None, responses=ForecastRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Draw a draft's questionnaires, in place of those drawn before. Opening draws them where there are none."""
+        """Draw the questionnaires of a draft and replace earlier ones. The launch draws them if there are none."""
         instance = self.one(campaigns_of_people(self), pk=campaign)
         return Response(_forecast(run_or_refuse(campaigns_questionnaires.build, campaign=instance, now=timezone.now())))
 
 
 class Extended(Endpoint):
-    """A campaign of which more judgments are asked."""
+    """A campaign to extend."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR), "POST": CHANGED}
     serializer_class = ExtensionRow
@@ -355,7 +361,7 @@ class Extended(Endpoint):
 
     @extend_schema(parameters=[InAll])
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what it costs to have each questionnaire judged by k people in all; nothing is changed."""
+        """Show the cost if k people in total judge each questionnaire. Nothing is changed."""
         reader = InAll(data=request.query_params)
         try:
             reader.is_valid(raise_exception=True)
@@ -368,7 +374,7 @@ class Extended(Endpoint):
 
     @extend_schema(request=InAll, responses=ExtensionRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Have each questionnaire judged by k people in all. What is answered is what was asked for by this."""
+        """Have each questionnaire judged by k people in total. The answer shows what this request added."""
         instance, k = self.one(campaigns_of_people(self), pk=campaign), self.validated(InAll)["k"]
         cost = run_or_refuse(progress_services.extension_cost, instance, k)
         run_or_refuse(progress_services.extend, campaign=instance, k=k, now=timezone.now())

@@ -29,22 +29,26 @@ LISTS = ("topics", "styles", "origins", "picked")
 
 
 class DesignRow(serializers.Serializer[Campaign]):
-    """How a campaign's questionnaires are drawn. What a kind of campaign does not use is as usual."""
+    """How the questionnaires of a campaign are drawn. Fields that a campaign type does not use have default values."""
 
-    topics = serializers.ListField(child=serializers.CharField(), help_text="Ids; none: all.")
-    styles = serializers.ListField(child=serializers.CharField(), help_text="Names; none: all.")
-    origins = serializers.ListField(child=serializers.CharField(), help_text="None: all.")
-    topic_sample = serializers.IntegerField(allow_null=True, help_text="So many topics, drawn; null: all.")
+    topics = serializers.ListField(child=serializers.CharField(), help_text="Topic IDs. Empty: all.")
+    styles = serializers.ListField(child=serializers.CharField(), help_text="Style names. Empty: all.")
+    origins = serializers.ListField(child=serializers.CharField(), help_text="Empty: all.")
+    topic_sample = serializers.IntegerField(allow_null=True, help_text="Size of a random sample of topics. Null: all.")
     pairs_per_topic = serializers.IntegerField(allow_null=True, help_text="Null: all pairs.")
-    reverse_share = serializers.FloatField(help_text="The share of pairs that are shown in both orders.")
+    reverse_share = serializers.FloatField(help_text="Share of pairs shown in both orders.")
     items_per_questionnaire = serializers.IntegerField()
-    remainder = serializers.CharField(help_text="If it does not come out even.")
-    seed = serializers.IntegerField(help_text="The same seed draws the same from the same responses.")
-    checks = serializers.IntegerField(help_text="Attention checks in each questionnaire (changed under `checks/`).")
-    gold = serializers.IntegerField(help_text="Items with known labels in each (changed under `checks/`).")
-    rule = serializers.CharField(help_text="Of experts: which items.")
-    rule_items = serializers.IntegerField(help_text="Of experts: how many.")
-    picked = serializers.ListField(child=serializers.IntegerField(), help_text="Of experts: the source's items.")
+    remainder = serializers.CharField(help_text="What to do if the items do not divide evenly.")
+    seed = serializers.IntegerField(help_text="The same seed draws the same questionnaires from the same responses.")
+    checks = serializers.IntegerField(help_text="Attention checks in each questionnaire (change them under `checks/`).")
+    gold = serializers.IntegerField(
+        help_text=("Items with known labels in each questionnaire (change them under `checks/`).")
+    )
+    rule = serializers.CharField(help_text="Expert campaigns only: how items are selected.")
+    rule_items = serializers.IntegerField(help_text="Expert campaigns only: number of items.")
+    picked = serializers.ListField(
+        child=serializers.IntegerField(), help_text=("Expert campaigns only: items of the source campaign.")
+    )
 
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Return the design that a campaign keeps."""
@@ -52,7 +56,7 @@ class DesignRow(serializers.Serializer[Campaign]):
 
 
 class ChangedDesign(RequestBody):
-    """What is to be drawn otherwise; what is left out stays."""
+    """Changes of the design. Omitted fields stay unchanged."""
 
     topics = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=100_000)
     styles = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=1000)
@@ -82,7 +86,7 @@ class Designed(Endpoint):
 
     @extend_schema(request=ChangedDesign, responses=DesignRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
-        """Change the design of a draft. What was drawn is dropped, and instructions that are the usual ones follow."""
+        """Change the design of a draft. Drawn questionnaires are discarded, and default instructions are updated."""
         data = self.validated(ChangedDesign)
         self._know_styles(data.get("styles", []))
         data |= {name: tuple(data[name]) for name in LISTS if name in data}
@@ -97,12 +101,12 @@ class Designed(Endpoint):
         """Refuse a style that the study does not have: it would leave nothing to be drawn."""
         known = versions.current(Style, study=self.study) if named else {}
         if unknown := [name for name in named if name not in known]:
-            message = _("The study has no style %(names)s.") % {"names": ", ".join(unknown)}
+            message = _("The study has no style called %(names)s.") % {"names": ", ".join(unknown)}
             raise Problem("refused", message, errors=[{"pointer": "#/styles", "detail": message, "code": "unknown"}])
 
 
 class QuestionRow(serializers.ModelSerializer[Dimension]):
-    """A question in the version that is asked."""
+    """A question in the version used by the campaign."""
 
     options = serializers.ListField(child=serializers.DictField())
 
@@ -112,7 +116,7 @@ class QuestionRow(serializers.ModelSerializer[Dimension]):
 
 
 class QuestionsRow(serializers.Serializer[Campaign]):
-    """What a campaign asks of each item, in order."""
+    """The questions that a campaign asks about each item, in order."""
 
     questions = QuestionRow(many=True)
 
@@ -122,17 +126,17 @@ class QuestionsRow(serializers.Serializer[Campaign]):
 
 
 class Option(RequestBody):
-    """An answer. Of two responses -1 is the left one, 1 the right one, 0 neither."""
+    """An answer. For pairs: -1 is left, 1 is right, 0 is neither."""
 
     value = serializers.IntegerField(min_value=-questions.MOST_VALUE, max_value=questions.MOST_VALUE)
     label = serializers.CharField(max_length=questions.LONGEST_OPTION)  # type: ignore[assignment] # a field, and no attribute
 
 
 class Question(RequestBody):
-    """A question. Its name stays the same over its versions; one that differs from what the study has is a new one."""
+    """A question. Its short name is the same in all versions. A changed question becomes a new version."""
 
     name = serializers.RegexField(f"^{questions.NAME.pattern}$", max_length=100)
-    label = serializers.CharField(max_length=100, help_text="What it is called.")  # type: ignore[assignment]
+    label = serializers.CharField(max_length=100, help_text="Label of the question.")  # type: ignore[assignment]
     question = serializers.CharField(max_length=5000)
     description = serializers.CharField(max_length=5000, required=False, allow_blank=True)
     options = serializers.ListField(child=Option(), min_length=2, max_length=questions.MOST_OPTIONS)
@@ -140,7 +144,7 @@ class Question(RequestBody):
 
 
 class QuestionList(RequestBody):
-    """All that a campaign is to ask, in order."""
+    """All questions of a campaign, in order."""
 
     questions = serializers.ListField(child=Question(), min_length=1, max_length=questions.MOST_QUESTIONS)
 
@@ -152,12 +156,12 @@ class Questions(Endpoint):
     serializer_class = QuestionsRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what a campaign asks of each item, in order."""
+        """Show the questions that a campaign asks about each item, in order."""
         return Response(QuestionsRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
 
     @extend_schema(request=QuestionList, responses=QuestionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
-        """Let a draft ask these questions in this order. Other questions drop what was drawn."""
+        """Set the questions of a draft in this order. Changed questions discard the drawn questionnaires."""
         terms = [questions.QuestionTerms(**each) for each in self.validated(QuestionList)["questions"]]
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), QuestionsRow) as held:
             done = api.run_or_refuse(questions.change_questions, campaign=held, terms=terms, now=timezone.now())
@@ -170,42 +174,48 @@ LICENCE = 100
 class InstructionsRow(serializers.Serializer[Campaign]):
     """What judges are told."""
 
-    text = serializers.CharField(source="instructions.text", default="", help_text="In Markdown.")
+    text = serializers.CharField(source="instructions.text", default="", help_text="Markdown.")
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
 
 
 class NewInstructions(RequestBody):
-    """What judges are to be told."""
+    """New instructions."""
 
-    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="In Markdown.")
+    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="Markdown.")
 
 
 class ConsentRow(serializers.Serializer[Campaign]):
-    """What judges are asked to agree to, and under which licences what they give is released."""
+    """The judges' consent text and the licences of their data."""
 
-    text = serializers.CharField(source="consent_text.text", default="", help_text="In Markdown.")
-    text_licence = serializers.CharField(source="consent_text.text_licence", default="", help_text="Of answers.")
+    text = serializers.CharField(source="consent_text.text", default="", help_text="Markdown.")
+    text_licence = serializers.CharField(
+        source="consent_text.text_licence", default="", help_text=("Licence of the answers.")
+    )
     timing_licence = serializers.CharField(
-        source="consent_text.timing_licence", default="", help_text="Of times; empty: none are released."
+        source="consent_text.timing_licence",
+        default="",
+        help_text=("Licence of the times. Empty: times are not released."),
     )
     version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
 
 
 class NewConsent(RequestBody):
-    """What judges are to be asked to agree to."""
+    """A new consent text."""
 
-    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="In Markdown.")
-    text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
+    text = serializers.CharField(max_length=default_texts.LONGEST_TEXT, trim_whitespace=False, help_text="Markdown.")
+    text_licence = serializers.CharField(max_length=LICENCE, help_text="For example `CC-BY-4.0`.")
     timing_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
 
 
 class ChecksRow(serializers.Serializer[Campaign]):
-    """What shows how people judge: how many checks and known items a questionnaire has, and what checks say."""
+    """Quality checks: the number of attention checks and known items per questionnaire, and the texts of the checks."""
 
-    checks = serializers.IntegerField(help_text="In each questionnaire.")
+    checks = serializers.IntegerField(help_text="Number of attention checks in each questionnaire.")
     gold = serializers.IntegerField(help_text="Items with known labels in each questionnaire.")
-    instructed = serializers.ListField(child=serializers.CharField(), help_text="They say which answer to give.")
-    nonsense = serializers.ListField(child=serializers.CharField(), help_text="Nobody can agree with them.")
+    instructed = serializers.ListField(
+        child=serializers.CharField(), help_text=("Checks that tell judges which answer to select.")
+    )
+    nonsense = serializers.ListField(child=serializers.CharField(), help_text="Statements that nobody can agree with.")
 
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Return what a campaign has, or as usual."""
@@ -215,13 +225,13 @@ class ChecksRow(serializers.Serializer[Campaign]):
 
 
 class ChangedChecks(RequestBody):
-    """What is to be otherwise; what is left out stays. Without any text checks say what is usual."""
+    """Changes. Omitted fields stay unchanged. Without texts, the default texts are used."""
 
     checks = serializers.IntegerField(**design.limits("checks"), required=False)
     gold = serializers.IntegerField(**design.limits("gold"), required=False)
     instructed = serializers.ListField(
         child=serializers.CharField(max_length=attention_checks.LONGEST), required=False, max_length=100,
-        help_text="Each with {answer} where the words of the answer to choose go.",
+        help_text="Each contains {answer} as the placeholder for the answer to select.",
     )  # fmt: skip
     nonsense = serializers.ListField(
         child=serializers.CharField(max_length=attention_checks.LONGEST), required=False, max_length=100
@@ -235,12 +245,12 @@ class Instructed(Endpoint):
     serializer_class = InstructionsRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what judges are told."""
+        """Show the judges' instructions."""
         return Response(InstructionsRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
 
     @extend_schema(request=NewInstructions, responses=InstructionsRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
-        """Change what judges of a draft are told: a new version, unless there was one of this text."""
+        """Change the instructions of a draft. This creates a new version unless one with this text exists."""
         data = self.validated(NewInstructions)
         with self.unchanged(_one(self, campaign), InstructionsRow) as held:
             done = api.run_or_refuse(services.change_instructions, campaign=held, now=timezone.now(), **data)
@@ -254,12 +264,12 @@ class Consent(Endpoint):
     serializer_class = ConsentRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what judges are asked to agree to."""
+        """Show the judges' consent text."""
         return Response(ConsentRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
 
     @extend_schema(request=NewConsent, responses=ConsentRow)
     def put(self, request: Request, study: str, campaign: int) -> Response:
-        """Change what judges of a draft are asked to agree to."""
+        """Change the consent text of a draft."""
         data = self.validated(NewConsent)
         with self.unchanged(_one(self, campaign), ConsentRow) as held:
             done = api.run_or_refuse(services.change_consent, campaign=held, now=timezone.now(), **data)
@@ -273,12 +283,12 @@ class Checks(Endpoint):
     serializer_class = ChecksRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show how many checks and known items a questionnaire has, and what checks say."""
+        """Show the number of checks and known items per questionnaire, and the texts of the checks."""
         return Response(ChecksRow(self.one(api.campaigns_of_people(self), pk=campaign)).data)
 
     @extend_schema(request=ChangedChecks, responses=ChecksRow)
     def patch(self, request: Request, study: str, campaign: int) -> Response:
-        """Change the checks of a draft. What was drawn is dropped."""
+        """Change the checks of a draft. Drawn questionnaires are discarded."""
         data = self.validated(ChangedChecks)
         with self.unchanged(_one(self, campaign), ChecksRow) as held:
             kept = ChecksRow(held).data

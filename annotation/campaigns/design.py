@@ -104,15 +104,15 @@ def check_design(design: Design) -> Design:
         with what is wrong by field.
     """
     problems = {
-        name: _("From %(low)s to %(high)s.") % {"low": low, "high": high}
+        name: _("Enter a number from %(low)s to %(high)s.") % {"low": low, "high": high}
         for name, (low, high) in _RANGES.items()
         if not _within(getattr(design, name), low, high, optional=name in _OPTIONAL)
     }
     for name, known in (("remainder", REMAINDERS), ("rule", RULES)):
         if getattr(design, name) not in known:
-            problems[name] = _("One of: %(names)s.") % {"names": ", ".join(known)}
+            problems[name] = _("Choose one of: %(names)s.") % {"names": ", ".join(known)}
     if unknown := [each for each in design.origins if each not in Origin.values]:
-        problems["origins"] = _("There is no origin %(names)s.") % {"names": ", ".join(unknown)}
+        problems["origins"] = _("There is no origin called %(names)s.") % {"names": ", ".join(unknown)}
     if problems:
         raise BadCampaign(problems)
     return replace(

@@ -26,17 +26,17 @@ from .design import EVEN, FILL, LEAST, MINIMAL, MOST, PICKED, SHORT, Design, lim
 from .questions import MOST_QUESTIONS, QuestionTerms
 
 REMAINDERS: Final = (
-    (EVEN, gettext_lazy("sizes differ by one at most")),
-    (SHORT, gettext_lazy("the last questionnaire is short")),
-    (FILL, gettext_lazy("more pairs are shown in both orders, until all are full")),
+    (EVEN, gettext_lazy("sizes differ by at most one")),
+    (SHORT, gettext_lazy("the last questionnaire is shorter")),
+    (FILL, gettext_lazy("show more pairs in both orders until all questionnaires are full")),
 )
 RULES: Final = (
-    (LEAST, gettext_lazy("those on which its people agree least")),
+    (LEAST, gettext_lazy("lowest agreement among judges")),
     (
         MINIMAL,
-        gettext_lazy("drawn from those that are hardly told apart: a majority on no more than 4 of 7 questions"),
+        gettext_lazy("random sample of hard items (a majority on at most 4 of 7 questions)"),
     ),
-    (PICKED, gettext_lazy("picked by hand")),
+    (PICKED, gettext_lazy("selected by hand")),
 )
 _CODES: Final = re.compile(r"[\s,;]+")
 
@@ -45,17 +45,17 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
     """What a campaign is called, and what it is."""
 
     kind = forms.ChoiceField(
-        label=gettext_lazy("What is judged at once"),
+        label=gettext_lazy("Campaign type"),
         widget=forms.RadioSelect,
         initial=CampaignKind.PAIRWISE,
         choices=(
-            (CampaignKind.PAIRWISE, gettext_lazy("two responses to one topic: which is better?")),
-            (CampaignKind.POINTWISE, gettext_lazy("one response, on scales between two ends")),
-            (CampaignKind.EXPERT, gettext_lazy("what another campaign's people judged, by experts whom you invite")),
+            (CampaignKind.PAIRWISE, gettext_lazy("pairwise: compare two responses to one topic")),
+            (CampaignKind.POINTWISE, gettext_lazy("pointwise: rate one response on scales")),
+            (CampaignKind.EXPERT, gettext_lazy("expert: invited experts judge items of another campaign again")),
         ),
     )
     source = forms.ModelChoiceField(
-        label=gettext_lazy("For experts: whose items are judged again"),
+        label=gettext_lazy("Source campaign (expert campaigns only)"),
         queryset=Campaign.objects.none(),
         required=False,
         empty_label=gettext_lazy("none"),
@@ -85,57 +85,58 @@ class CampaignForm(TermsForm):
 
     languages = forms.CharField(
         label=gettext_lazy("First languages"), required=False, max_length=1000,
-        help_text=gettext_lazy("Codes as in: en, de. Empty: any."),
+        help_text=gettext_lazy("Language codes, for example: en, de. Leave empty for any."),
     )  # fmt: skip
     countries = forms.CharField(
         label=gettext_lazy("Countries"), required=False, max_length=2000,
-        help_text=gettext_lazy("Codes as in: GB, US. Empty: any."),
+        help_text=gettext_lazy("Country codes, for example: GB, US. Leave empty for any."),
     )  # fmt: skip
     approval_rate = forms.FloatField(
-        label=gettext_lazy("Least approval rate, in percent"), min_value=0, max_value=100, required=False
+        label=gettext_lazy("Minimum approval rate (%)"), min_value=0, max_value=100, required=False
     )
     completed = forms.IntegerField(
-        label=gettext_lazy("Least number of completed tasks"), min_value=0, max_value=MOST, required=False
+        label=gettext_lazy("Minimum number of completed tasks"), min_value=0, max_value=MOST, required=False
     )
     topics = forms.CharField(
         label=gettext_lazy("Topics"), required=False, max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
-        help_text=gettext_lazy("Ids, one a line. Empty: all."),
+        help_text=gettext_lazy("Topic IDs, one per line. Leave empty for all."),
     )  # fmt: skip
     topic_sample = forms.IntegerField(
-        label=gettext_lazy("So many of them, drawn at random"), **limits("topic_sample"), required=False,
-        help_text=gettext_lazy("Empty: all."),
+        label=gettext_lazy("Random sample of topics"), **limits("topic_sample"), required=False,
+        help_text=gettext_lazy("Number of topics. Leave empty for all."),
     )  # fmt: skip
     styles = forms.MultipleChoiceField(
         label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple, required=False,
-        help_text=gettext_lazy("None chosen: all."),
+        help_text=gettext_lazy("If you select none, all are used."),
     )  # fmt: skip
     origins = forms.MultipleChoiceField(
-        label=gettext_lazy("Written by"), widget=forms.CheckboxSelectMultiple, choices=Origin.choices, required=False,
-        help_text=gettext_lazy("None chosen: all."),
+        label=gettext_lazy("Origin"), widget=forms.CheckboxSelectMultiple, choices=Origin.choices, required=False,
+        help_text=gettext_lazy("If you select none, all are used."),
     )  # fmt: skip
     pairs_per_topic = forms.IntegerField(
-        label=gettext_lazy("Pairs of each topic"), **limits("pairs_per_topic"), required=False,
-        help_text=gettext_lazy("Each response in about as many as every other. Empty: all pairs."),
+        label=gettext_lazy("Pairs per topic"), **limits("pairs_per_topic"), required=False,
+        help_text=gettext_lazy("Each response appears in about the same number of pairs. Leave empty for all pairs."),
     )  # fmt: skip
     reverse_share = forms.DecimalField(
-        label=gettext_lazy("Percent of pairs that are shown in both orders"), min_value=0, max_value=100,
+        label=gettext_lazy("Pairs shown in both orders (%)"), min_value=0, max_value=100,
         max_digits=5, decimal_places=2,
-        help_text=gettext_lazy("Never in one questionnaire. Stratified by length and by who wrote."),
+        help_text=gettext_lazy(
+            "The two orders are never in the same questionnaire. The pairs are stratified by length and origin."),
     )  # fmt: skip
-    rule = forms.ChoiceField(label=gettext_lazy("Which items"), choices=RULES, widget=forms.RadioSelect)
+    rule = forms.ChoiceField(label=gettext_lazy("Item selection"), choices=RULES, widget=forms.RadioSelect)
     rule_items = forms.IntegerField(
-        label=gettext_lazy("How many items"), **limits("rule_items"),
-        help_text=gettext_lazy("Where they are not picked by hand."),
+        label=gettext_lazy("Number of items"), **limits("rule_items"),
+        help_text=gettext_lazy("Ignored if you select the items by hand."),
     )  # fmt: skip
     items_per_questionnaire = forms.IntegerField(
-        label=gettext_lazy("Items in a questionnaire"), **limits("items_per_questionnaire")
+        label=gettext_lazy("Items per questionnaire"), **limits("items_per_questionnaire")
     )
     remainder = forms.ChoiceField(
-        label=gettext_lazy("If it does not come out even"), choices=REMAINDERS, widget=forms.RadioSelect
+        label=gettext_lazy("If the items do not divide evenly"), choices=REMAINDERS, widget=forms.RadioSelect
     )
     seed = forms.IntegerField(
-        label=gettext_lazy("Seed of the draw"), **limits("seed"),
+        label=gettext_lazy("Random seed"), **limits("seed"),
         help_text=gettext_lazy("The same seed draws the same questionnaires from the same responses."),
     )  # fmt: skip
 
@@ -248,7 +249,8 @@ class InstructionsForm(forms.Form):
     text = forms.CharField(
         label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
         max_length=LONGEST_TEXT,
-        help_text=gettext_lazy("In Markdown: a blank line begins a paragraph, - a point of a list, ** makes bold."),
+        help_text=gettext_lazy(
+            "Use Markdown: a blank line starts a paragraph, - starts a list item, ** makes text bold."),
     )  # fmt: skip
 
 
@@ -258,12 +260,13 @@ class ConsentForm(forms.Form):
     text = forms.CharField(
         label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
         max_length=LONGEST_TEXT,
-        help_text=gettext_lazy("In Markdown. It must say what is recorded; the usual text does."),
+        help_text=gettext_lazy("Use Markdown. The text must say what is recorded. The default text does."),
     )  # fmt: skip
     text_licence = LicenceField(label=gettext_lazy("Licence of the answers"))
     timing_licence = LicenceField(
-        label=gettext_lazy("Licence of their times"), required=False,
-        help_text=gettext_lazy("People choose whether theirs are released. Empty: nobody is asked, and none are."),
+        label=gettext_lazy("Licence of the times"), required=False,
+        help_text=gettext_lazy(
+            "Judges choose whether their times are released. Leave empty to release no times and ask nobody."),
     )  # fmt: skip
 
 

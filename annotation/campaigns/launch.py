@@ -40,15 +40,17 @@ def readiness(
     if not forecast.items:
         outcome.problems.append(questionnaires.nothing_to_draw(campaign))
     if not forecast.dimensions:
-        outcome.problems.append(_("Ask at least one question."))
+        outcome.problems.append(_("Add at least one question."))
     if campaign.instructions is None:
         outcome.problems.append(_("Write the instructions."))
     if campaign.consent_text is None:
         outcome.problems.append(_("Write the consent text."))
     if campaign.judges == Judges.CROWD and not campaign.pay:
-        outcome.problems.append(_("Say what a questionnaire pays."))
+        outcome.problems.append(_("Set the pay per questionnaire."))
     if forecast.is_drawn and not questionnaires.is_current(campaign):
-        outcome.problems.append(_("A response was erased or left out since the questionnaires were drawn: draw again."))
+        outcome.problems.append(
+            _("A response was erased or excluded after the questionnaires were drawn. Draw them again.")
+        )
     _of_words(campaign, outcome)
     if forecast.items:
         _of_time_and_pay(campaign, forecast, outcome)
@@ -59,7 +61,7 @@ def readiness(
 
 @transaction.atomic
 def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Let people judge: questionnaires are drawn where there are none, and get their places. Opened again, it stays so.
+    """Launch a campaign. Draws the questionnaires if there are none and creates their places. Idempotent.
 
     Raises
     ------
@@ -85,17 +87,17 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
 
 
 def pause_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out no questionnaire for the time being; whoever has one finishes it and is paid."""
+    """Pause a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
     return _to(campaign, CampaignState.PAUSED, {CampaignState.OPEN}, now)
 
 
 def close_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out no questionnaire any more; whoever has one finishes it and is paid."""
+    """Close a campaign. Nobody gets a new questionnaire. People who have one can finish it and are paid."""
     return _to(campaign, CampaignState.CLOSED, {CampaignState.OPEN, CampaignState.PAUSED}, now)
 
 
 def reopen_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
-    """Give out questionnaires again, as far as there are places."""
+    """Reopen a campaign. Questionnaires with open places are assigned again."""
     return _to(campaign, CampaignState.OPEN, {CampaignState.PAUSED, CampaignState.CLOSED}, now)
 
 
@@ -127,7 +129,7 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
     outcome.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
-            outcome.warnings.append(_("You set no least wage: nobody will be told when people earn too little."))
+            outcome.warnings.append(_("You set no minimum wage, so you get no warning if judges earn too little."))
         elif forecast.wage < campaign.wage_floor:
             amounts = {
                 "wage": money.format_amount(forecast.wage, currency),
@@ -135,22 +137,27 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
                 "minutes": campaign.minutes,
             }
             outcome.warnings.append(
-                _("In %(minutes)s minutes the pay comes to %(wage)s an hour, which is less than your %(floor)s.")
+                _("With %(minutes)s minutes, the pay is %(wage)s per hour. This is below your minimum of %(floor)s.")
                 % amounts
             )
     if (speed := forecast.words_per_minute) is not None and speed > FAST:
         words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
         outcome.warnings.append(
             _(
-                "A questionnaire has about %(words)s words to read: in %(minutes)s minutes that is %(speed)s words a "
-                "minute before anything is answered. People need more time, and pay."
+                "A questionnaire has about %(words)s words to read. In %(minutes)s minutes, judges must read "
+                "%(speed)s words per minute, without time to answer. Give them more time and pay."
             )
             % words
         )
     if campaign.minimum_seconds is not None and campaign.minimum_seconds > campaign.minutes * 60:
-        outcome.warnings.append(_("Everybody who keeps to the minutes that people are told counts as too fast."))
+        outcome.warnings.append(
+            _(
+                "The minimum completion time is longer than the announced time. Judges who keep to the announced "
+                "time are flagged as too fast."
+            )
+        )
     if campaign.lease_minutes < campaign.minutes:
-        outcome.warnings.append(_("An untouched questionnaire goes to somebody else before the minutes are over."))
+        outcome.warnings.append(_("Inactive questionnaires are reassigned before the announced minutes are over."))
 
 
 def _of_words(campaign: Campaign, outcome: Readiness) -> None:
@@ -163,7 +170,7 @@ def _of_words(campaign: Campaign, outcome: Readiness) -> None:
     ]
     if labels:
         outcome.warnings.append(
-            _("Some answers are called %(labels)s. The page calls the responses A and B; a phone shows B below A.")
+            _("Some options are called %(labels)s. The page calls the responses A and B, and on a phone B is below A.")
             % {"labels": ", ".join(f"“{label}”" for label in dict.fromkeys(labels))}
         )
 
@@ -173,21 +180,24 @@ def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> No
         invited = EntryLink.objects.filter(study=campaign.study_id, purpose=claims.purpose(campaign)).count()
         if invited < forecast.people:
             outcome.warnings.append(
-                _("It takes at least %(people)s experts; %(invited)s are invited. Invite them once it is open.")
+                _("You need at least %(people)s experts, but %(invited)s are invited. Invite more after the launch.")
                 % {"people": forecast.people, "invited": invited}
             )
     if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
         outcome.warnings.append(
             ngettext(
-                "At most %(n)s questionnaire a person: it takes at least %(people)s people.",
-                "At most %(n)s questionnaires a person: it takes at least %(people)s people.",
+                "Each person can do at most %(n)s questionnaire, so you need at least %(people)s people.",
+                "Each person can do at most %(n)s questionnaires, so you need at least %(people)s people.",
                 campaign.questionnaires_per_person,
             )
             % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         )
     if forecast.both_orders and campaign.questionnaires_per_person != 1:
         outcome.warnings.append(
-            _("Who does several questionnaires may meet a pair again the other way round; with one each nobody does.")
+            _(
+                "People who do several questionnaires may see a pair again in the other order. Allow one "
+                "questionnaire per person to avoid this."
+            )
         )
 
 
@@ -196,8 +206,8 @@ def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measu
     if forecast.single:
         outcome.warnings.append(
             ngettext(
-                "%(n)s topic has one response only: there is nothing to compare it with.",
-                "%(n)s topics have one response only: there is nothing to compare them with.",
+                "%(n)s topic has only one response, so there is nothing to compare.",
+                "%(n)s topics have only one response, so there is nothing to compare.",
                 forecast.single,
             )
             % {"n": forecast.single}
@@ -205,22 +215,23 @@ def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measu
     if design.gold and forecast.gold < design.gold:
         known = known_labels.gold_items(campaign).count()
         outcome.warnings.append(
-            _("Each questionnaire is to have %(wanted)s gold items; the campaign has %(known)s.")
+            _("Each questionnaire needs %(wanted)s items with known labels, but the campaign has %(known)s.")
             % {"wanted": design.gold, "known": known}
         )
     if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
         outcome.warnings.append(
-            _("%(wanted)s items were asked for; %(n)s fit the rule.")
+            _("You requested %(wanted)s items, but %(n)s match the rule.")
             % {"wanted": design.rule_items, "n": forecast.units}
         )
     if measures is None:
         return
     if measures.spread and measures.spread > UNEQUAL:
         outcome.warnings.append(
-            _("The longest questionnaire has %(most)s words, the shortest %(fewest)s: they pay the same.")
+            _("The longest questionnaire has %(most)s words, the shortest %(fewest)s. Both pay the same.")
             % {"most": measures.most_words, "fewest": measures.fewest_words}
         )
     if measures.same_text > MOST_SHARE_OF_A_TEXT:
         outcome.warnings.append(
-            _("Some questionnaire shows a response %(n)s times: there are few topics.") % {"n": measures.same_text}
+            _("At least one questionnaire shows the same response %(n)s times, because there are few topics.")
+            % {"n": measures.same_text}
         )

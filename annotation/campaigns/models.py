@@ -73,35 +73,39 @@ class Campaign(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
     name = models.CharField(
-        _("Name"), max_length=100, help_text=_("For you and your colleagues; judges read another one.")
+        _("Name"), max_length=100, help_text=_("Only for you and your colleagues. Judges see a different title.")
     )
     kind = models.CharField(_("kind"), max_length=10, choices=CampaignKind.choices)
     judges = models.CharField(_("judges"), max_length=10, choices=Judges.choices)
     inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices, blank=True)
     k = models.PositiveSmallIntegerField(
-        _("People who judge each questionnaire"),
+        _("Judges per questionnaire"),
         default=5,
         validators=within(1, 1000),
-        help_text=_("Exactly so many: neither fewer nor more are accepted."),
+        help_text=_("Exactly this number of judges is accepted for each questionnaire."),
     )
     instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
     dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
     state = models.CharField(_("state"), max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
     is_simulated = models.BooleanField(_("simulated"), default=False)
-    pay = AmountColumn(_("Pay per questionnaire"), null=True, blank=True, help_text=_("Experts may have none."))
-    fee = AmountColumn(_("Platform's fee per questionnaire"), null=True, blank=True, help_text=_("On top of the pay."))
-    tax = AmountColumn(_("Tax per questionnaire"), null=True, blank=True, help_text=_("On top of the pay and the fee."))
+    pay = AmountColumn(_("Pay per questionnaire"), null=True, blank=True, help_text=_("Optional for experts."))
+    fee = AmountColumn(
+        _("Platform fee per questionnaire"), null=True, blank=True, help_text=_("In addition to the pay.")
+    )
+    tax = AmountColumn(
+        _("Tax per questionnaire"), null=True, blank=True, help_text=_("In addition to the pay and the fee.")
+    )
     wage_floor = AmountColumn(
-        _("Least wage per hour"),
+        _("Minimum wage per hour"),
         null=True,
         blank=True,
-        help_text=_("You are told who earns less, by the time that they took. Empty: nobody is told."),
+        help_text=_("You see who earns less, based on the time they took. Leave empty for no warnings."),
     )
     minutes = models.PositiveSmallIntegerField(
-        _("Minutes that a questionnaire takes"),
+        _("Minutes per questionnaire"),
         default=25,
         validators=within(1, 600),
-        help_text=_("What people are told; the wage is computed with it until somebody has judged."),
+        help_text=_("Shown to judges. Used to compute the wage until there are judgments."),
     )
     created_at = models.DateTimeField(_("created"))
     # Whether this system hands its questionnaires out: then it has slots
@@ -114,29 +118,29 @@ class Campaign(models.Model):
     # How questionnaires are made (`questionnaires`): what the builder was told, kept to be read again.
     design = models.JSONField(_("design"), default=dict, blank=True)
     # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
-    eligibility = models.JSONField(_("Who may take part"), default=dict, blank=True)
+    eligibility = models.JSONField(_("Eligibility"), default=dict, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(
-        _("Minutes until an untouched questionnaire goes to somebody else"),
+        _("Minutes of inactivity before reassignment"),
         default=60,
         validators=within(1, 32_767),
-        help_text=_("From the last sign of life. The answers are kept."),
+        help_text=_("Counted from the last activity. The answers are kept."),
     )
     questionnaires_per_person = models.PositiveSmallIntegerField(
-        _("Questionnaires per person, at most"),
+        _("Maximum questionnaires per person"),
         null=True,
         blank=True,
         default=1,
         validators=within(1, 32_767),
-        help_text=_("Nobody gets an item twice. Empty: as many as there are."),
+        help_text=_("Nobody gets an item twice. Leave empty for no limit."),
     )
     # Ten minutes in the paper (crowdrag25, 3.2.3).
     minimum_seconds = models.PositiveIntegerField(
-        _("Seconds below which work is looked at"),
+        _("Minimum completion time in seconds (flagged if shorter)"),
         null=True,
         blank=True,
         default=600,
         validators=within(0, 86_400),
-        help_text=_("Nobody is rejected by it: a person decides. Empty: none."),
+        help_text=_("Flagged work is not rejected automatically: a person decides. Leave empty for no minimum."),
     )
     allows_comments = models.BooleanField(_("Ask for comments at the end"), default=True)
     opened_at = models.DateTimeField(null=True, blank=True)

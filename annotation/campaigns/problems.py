@@ -34,7 +34,7 @@ class NotDraft(CampaignProblem):
     def __init__(self, campaign: Campaign):
         self.campaign = campaign
         super().__init__(
-            _("“%(name)s” was opened: what is judged, what is asked and what people were promised stay as they are.")
+            _("“%(name)s” has been launched. You cannot change its items, questions or terms.")
             % {"name": campaign.name}
         )
 

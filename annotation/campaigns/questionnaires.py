@@ -122,8 +122,8 @@ def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Camp
         raise NotReady(
             [
                 _(
-                    "There are too few questionnaires to keep the two orders of each pair apart: nobody should see the "
-                    "same pair twice. Reverse fewer pairs, or put fewer into a questionnaire."
+                    "There are too few questionnaires to separate the two orders of each pair, so someone would "
+                    "see a pair twice. Show fewer pairs in both orders, or put fewer items in a questionnaire."
                 )
             ]
         ) from None
@@ -180,10 +180,10 @@ def measures(campaign: Campaign) -> allocation.Measures:
 def nothing_to_draw(campaign: Campaign) -> str:
     """Say why nothing can be drawn."""
     if campaign.kind == CampaignKind.EXPERT:
-        return _("The campaign whose items are asked again has none that fit: nothing was judged by two people yet.")
+        return _("The source campaign has no matching items yet. Items need judgments from at least two people.")
     if campaign.kind == CampaignKind.POINTWISE:
-        return _("No response fits: only accepted and included ones with a text are judged.")
-    return _("No two responses to one topic fit: only accepted and included ones with a text are compared.")
+        return _("No response matches. Only accepted and included responses with a text can be judged.")
+    return _("No topic has two matching responses. Only accepted and included responses with a text can be compared.")
 
 
 def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:

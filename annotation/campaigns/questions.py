@@ -97,11 +97,11 @@ def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]
     """Say what is wrong with questions; nothing if they can be asked."""
     terms, problems = [_cleaned(each) for each in terms], []
     if not terms:
-        problems.append(_("Ask at least one question."))
+        problems.append(_("Add at least one question."))
     if len(terms) > MOST_QUESTIONS:
-        problems.append(_("At most %(n)s questions.") % {"n": MOST_QUESTIONS})
+        problems.append(_("A campaign can have at most %(n)s questions.") % {"n": MOST_QUESTIONS})
     names = [each.name for each in terms]
-    problems += [_("There are two questions called %(name)s.") % {"name": name} for name in _twice(names)]
+    problems += [_("Two questions have the short name %(name)s.") % {"name": name} for name in _twice(names)]
     pairwise = campaign.kind != CampaignKind.POINTWISE and not _is_pointwise(campaign.source)
     for number, each in enumerate(terms, start=1):
         problems += [
@@ -113,24 +113,29 @@ def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]
 def _wrong(each: QuestionTerms, pairwise: bool) -> list[str]:
     problems = []
     if not NAME.fullmatch(each.name):
-        problems.append(_("its short name has small letters, digits and underscores only, and begins with a letter."))
+        problems.append(
+            _(
+                "the short name can contain only lowercase letters, digits and underscores, and must start with a "
+                "letter."
+            )
+        )
     if not each.label:
-        problems.append(_("say what it is called."))
+        problems.append(_("enter a label."))
     if len(each.label) > 100:
-        problems.append(_("what it is called has more than 100 letters."))
+        problems.append(_("the label has more than 100 characters."))
     if not each.question:
-        problems.append(_("it has no text."))
+        problems.append(_("enter the question text."))
     values = [option.get("value") for option in each.options]
     if not 2 <= len(values) <= MOST_OPTIONS:
-        problems.append(_("it needs from 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+        problems.append(_("enter 2 to %(n)s options.") % {"n": MOST_OPTIONS})
     if len(set(values)) < len(values):
-        problems.append(_("two of its options have the same value."))
+        problems.append(_("two options have the same value."))
     if any(not isinstance(value, int) or abs(value) > MOST_VALUE for value in values):
-        problems.append(_("the value of an option is no whole number."))
+        problems.append(_("the value of each option must be a whole number."))
     if any(not option.get("label") or len(option["label"]) > LONGEST_OPTION for option in each.options):
-        problems.append(_("an option has no text, or more than %(n)s letters.") % {"n": LONGEST_OPTION})
+        problems.append(_("each option needs a text of at most %(n)s characters.") % {"n": LONGEST_OPTION})
     if pairwise and not is_of_pairs(values):
-        problems.append(_("of two responses one asks for the left one, the right one, and maybe neither."))
+        problems.append(_("pairwise questions need the options -1 (left) and 1 (right), and optionally 0 (neither)."))
     return problems
 
 

@@ -146,7 +146,7 @@ def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Camp
     """
     text = default_texts.clean_text(text)
     if not text:
-        raise BadCampaign({"text": _("Tell people what to do.")})
+        raise BadCampaign({"text": _("Enter the instructions.")})
     campaign = _draft(campaign)
     campaign.instructions = _instructions(campaign, text, now)
     campaign.save(update_fields=["instructions"])
@@ -169,9 +169,9 @@ def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_l
     }
     problems = codes.unknown_licences(content)
     if not content["text"]:
-        problems["text"] = _("Say what people agree to.")
+        problems["text"] = _("Enter the consent text.")
     if not content["text_licence"]:
-        problems["text_licence"] = _("Say under which licence answers are released, as CC-BY-4.0.")
+        problems["text_licence"] = _("Enter the licence of the answers, for example CC-BY-4.0.")
     if problems:
         raise BadCampaign(problems)
     campaign = _draft(campaign)
@@ -211,13 +211,13 @@ def _draft(campaign: Campaign) -> Campaign:
 
 def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[str, str]:
     if kind not in CampaignKind.values:
-        return {"kind": _("There is no such kind of campaign.")}
+        return {"kind": _("This campaign type does not exist.")}
     if kind != CampaignKind.EXPERT:
-        return {"source": _("Only experts judge another campaign's items.")} if source else {}
+        return {"source": _("Only expert campaigns can have a source campaign.")} if source else {}
     if source is None:
-        return {"source": _("Choose the campaign whose items experts judge.")}
+        return {"source": _("Choose the source campaign for the experts.")}
     if source.study_id != study.pk or source.judges == Judges.MODEL:
-        return {"source": _("Choose a campaign of this study that people judge.")}
+        return {"source": _("Choose a campaign of this study with human judges.")}
     return {}
 
 
@@ -234,13 +234,14 @@ def _eligibility(eligibility: Mapping[str, Any], problems: dict[str, str]) -> di
     values = {name: eligibility.get(name) for name in SUGGESTED}
     for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
         if unknown := [code for code in values[name] or [] if not is_known(code)]:
-            problems[name] = _("Unknown: %(unknown)s. Enter ISO codes with commas between them, as in %(codes)s.") % {
+            problems[name] = _(
+                "Unknown codes: %(unknown)s. Enter ISO codes separated by commas, for example %(codes)s.") % {
                 "unknown": ", ".join(unknown), "codes": ", ".join(SUGGESTED[name][:2]),
             }  # fmt: skip
     for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
         number = values[name]
         if number is not None and not 0 <= number <= most:
-            problems[name] = _("From %(low)s to %(high)s.") % {"low": 0, "high": most}
+            problems[name] = _("Enter a number from %(low)s to %(high)s.") % {"low": 0, "high": most}
     return {name: value for name, value in values.items() if value not in (None, [])}
 
 
@@ -248,15 +249,15 @@ def _keep_promises(campaign: Campaign, before: Mapping[str, Any], problems: dict
     """Note what somebody was promised and would not get."""
     for name in PROMISED:
         if getattr(campaign, name) != before[name]:
-            problems[name] = _("The campaign was opened: this stays as it is.")
+            problems[name] = _("The campaign has been launched. You cannot change this.")
     if (campaign.pay or 0) < (before["pay"] or 0):
-        problems["pay"] = _("The campaign was opened: the pay can rise, and not fall.")
+        problems["pay"] = _("The campaign has been launched. You can raise the pay but not lower it.")
 
 
 def _refuse_duplicate_name(campaign: Campaign) -> None:
     same = Campaign.objects.filter(study=campaign.study_id, name=campaign.name).exclude(pk=campaign.pk)
     if same.exists():
-        raise BadCampaign({"name": _("There is a campaign of this name in the study.")})
+        raise BadCampaign({"name": _("The study already has a campaign with this name. Choose another name.")})
 
 
 def _fitting(campaign: Campaign, design: Design) -> Design:
@@ -271,7 +272,7 @@ def _fitting(campaign: Campaign, design: Design) -> Design:
         return design
     known = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
     if missing := [pk for pk in design.picked if pk not in known]:
-        raise BadCampaign({"picked": _("%(n)s of the items are not of that campaign.") % {"n": len(missing)}})
+        raise BadCampaign({"picked": _("%(n)s of the items do not belong to that campaign.") % {"n": len(missing)}})
     return design
 
 
@@ -331,14 +332,14 @@ def delete_draft(*, campaign: Campaign) -> None:
         raise NotDraft(campaign)
     purpose = claims.purpose(campaign)
     reasons = [
-        (campaign.asked_again.exists(), _("Another campaign asks its items again. Delete that one first.")),
+        (campaign.asked_again.exists(), _("Another campaign uses the items of this one. Delete that campaign first.")),
         (
             EntryLink.objects.filter(study=campaign.study, purpose=purpose, closed_at=None).exists(),
-            _("It has an open link that people may have received. Close the link first."),
+            _("The campaign has an open link that people may have received. Close the link first."),
         ),
         (
             PlatformStudy.objects.filter(study=campaign.study, purpose=purpose).exists(),
-            _("It has a study on a recruitment platform."),
+            _("The campaign has a study on a recruitment platform, so you cannot delete it."),
         ),
     ]
     if problems := [reason for applies, reason in reasons if applies]:

@@ -114,7 +114,9 @@ def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Make a draft like this campaign."""
     copy = services.clone_campaign(campaign=campaign, now=timezone.now())
-    messages.success(request, _("“%(name)s” is a copy. Nothing was drawn or judged yet.") % {"name": copy.name})
+    messages.success(
+        request, _("The copy “%(name)s” is ready. It has no questionnaires or judgments yet.") % {"name": copy.name}
+    )
     return redirect("campaign_edit", campaign.study.slug, copy.pk)
 
 
@@ -129,7 +131,7 @@ def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("“%(name)s” was deleted.") % {"name": campaign.name})
+        messages.success(request, _("“%(name)s” is deleted.") % {"name": campaign.name})
         return redirect("campaigns", campaign.study.slug)
     return redirect("campaign", campaign.study.slug, campaign.pk)
 
@@ -147,7 +149,7 @@ def _drawn(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("Drawn."))
+        messages.success(request, _("Questionnaires drawn."))
     return redirect("campaign_launch", campaign.study.slug, campaign.pk)
 
 
@@ -157,7 +159,9 @@ def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
         return redirect("campaign_launch", campaign.study.slug, campaign.pk)
-    messages.success(request, _("Open: people who come by its links can judge now. Make the links under “People”."))
+    messages.success(
+        request, _("The campaign is open. People who use its links can judge now. Create links under “People”.")
+    )
     return redirect("campaign", campaign.study.slug, campaign.pk)
 
 
@@ -279,7 +283,7 @@ def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         except CampaignProblem as error:
             messages.error(request, str(error))
         else:
-            message = ngettext("Saved. %(n)s item is picked.", "Saved. %(n)s items are picked.", len(picked))
+            message = ngettext("Saved. %(n)s item is selected.", "Saved. %(n)s items are selected.", len(picked))
             messages.success(request, message % {"n": len(picked)})
         return redirect(request.get_full_path())
     items = Item.objects.filter(pk__in=[each.item for each in page]).select_related(

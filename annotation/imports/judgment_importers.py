@@ -37,7 +37,7 @@ CORPUS = Importer(
     name="crowdrag25",
     title=_("CrowdRAG-25"),
     description=_("A folder in the layout of the published corpus: topics, responses with their logs, judgments."),
-    inputs=(Input("folder", _("Folder"), _("A zip or tar archive of it, or its files"), many=True),),
+    inputs=(Input("folder", _("Folder"), _("Zip or tar archive, or the files"), many=True),),
     read=_read_corpus,
     store=_store_corpus,
     template="annotation/imports/_crowdrag25.html",

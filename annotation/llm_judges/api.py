@@ -36,29 +36,34 @@ FIELDS = {"source": "campaign"}
 
 
 class JudgingOffer(serializers.Serializer[Any]):
-    """Which models may judge, which campaigns can be asked of them, and what they are told unless it is said."""
+    """The models and campaigns available for model judges, and the default prompt."""
 
-    endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allowed.")
-    campaigns = serializers.ListField(child=serializers.IntegerField(), help_text="Those with items and questions.")
-    prompt = serializers.CharField(help_text="That was used last, or the usual one.")
+    endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allows.")
+    campaigns = serializers.ListField(child=serializers.IntegerField(), help_text="Campaigns with items and questions.")
+    prompt = serializers.CharField(help_text="The last used prompt, or the default prompt.")
 
 
 class JudgeOrderFields(ModelOrderFields):
     """Who is asked what of which campaign, told what."""
 
     campaign = serializers.IntegerField(
-        min_value=1, max_value=MOST, help_text="Its items, instructions and questions are asked again."
+        min_value=1, max_value=MOST, help_text="Campaign whose items, instructions and questions are used."
     )
     inference = serializers.ChoiceField(
-        Inference.choices, required=False, default=Inference.COMBINED, help_text="All questions at once, or each alone."
+        Inference.choices,
+        required=False,
+        default=Inference.COMBINED,
+        help_text=("All questions in one call, or one call per question."),
     )
     justify = serializers.BooleanField(
-        required=False, default=False, help_text="Whether every answer is to be justified."
+        required=False, default=False, help_text="Whether the model must justify each answer."
     )
     temperature = serializers.FloatField(
-        min_value=0, max_value=2, required=False, allow_null=True, default=0, help_text="Null: the server's own."
+        min_value=0, max_value=2, required=False, allow_null=True, default=0, help_text="Null: the server's default."
     )
-    seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0, help_text="Of the sample.")
+    seed = serializers.IntegerField(
+        min_value=0, max_value=2**31, required=False, default=0, help_text=("Seed of the random sample.")
+    )
 
 
 class JudgingOrder(JudgeOrderFields):
@@ -66,36 +71,42 @@ class JudgingOrder(JudgeOrderFields):
 
     which = serializers.ChoiceField(ItemSelection.choices, required=False, default=ItemSelection.BOTH_ORDERS)
     n = serializers.IntegerField(
-        min_value=1, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Of a sample."
+        min_value=1, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Sample size."
     )
-    both = serializers.BooleanField(required=False, default=True, help_text="Each pair in both orders.")
+    both = serializers.BooleanField(required=False, default=True, help_text="Judge each pair in both orders.")
     repeats = serializers.IntegerField(
-        min_value=1, max_value=20, required=False, default=1, help_text="Times that each is asked; the first counts."
+        min_value=1,
+        max_value=20,
+        required=False,
+        default=1,
+        help_text=("Repetitions per call. Only the first answer counts."),
     )
 
 
 class JudgingBegun(Confirmed, JudgingOrder):
-    """What a model is to judge, as it is started."""
+    """Settings to start a model judge."""
 
 
 class MeasuringOrder(JudgeOrderFields):
-    """How a judge is measured with planted texts."""
+    """Settings of a prompt injection test."""
 
-    dimension = serializers.CharField(max_length=100, help_text="The question that is looked at, by its name.")
+    dimension = serializers.CharField(max_length=100, help_text="Short name of the question to test.")
     n = serializers.IntegerField(
         min_value=1, max_value=10_000, required=False, default=injection.LEAST_PAIRS, help_text="Pairs."
     )
     bare = serializers.BooleanField(
-        required=False, default=True, help_text="Without the fence around texts as well: twice as many calls."
+        required=False,
+        default=True,
+        help_text=("Also test without delimiters around the texts. This doubles the number of calls."),
     )
 
 
 class MeasuringBegun(Confirmed, MeasuringOrder):
-    """How a judge is measured, as it is started."""
+    """Settings to start a prompt injection test."""
 
 
 class Judging(OrderEndpoint):
-    """Something that an order of judgments is sent to."""
+    """An address that accepts an order of judgments."""
 
     def wanted(self, data: dict[str, Any]) -> Order:
         """Return what is ordered, checked as the page's form checks it."""
@@ -122,7 +133,7 @@ class ModelJudges(Judging):
     serializer_class = JudgingOffer
 
     def get(self, request: Request, study: str) -> Response:
-        """Show which models may judge, of which campaigns, and what they are told."""
+        """Show the models and campaigns available for model judges, and the default prompt."""
         offered = Model.objects.allowed().order_by("name").values_list("name", flat=True)
         of: Any = JudgingForm(self.study).fields["source"]
         keys = list(of.queryset.values_list("pk", flat=True))
@@ -131,7 +142,7 @@ class ModelJudges(Judging):
 
     @extend_schema(request=JudgingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Have a model judge. What it answers becomes judgments as the run goes on."""
+        """Start a model judge. Its answers become judgments while the run progresses."""
         data = self.validated(JudgingBegun)
         order_data = data.pop("order")
         return self.started(
@@ -146,7 +157,7 @@ class ModelJudgesEstimated(Judging):
 
     @extend_schema(request=JudgingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
-        """Show what having a model judge would come to, and what exactly is asked; nothing is sent."""
+        """Estimate the cost of a model judge and show the exact prompt. Nothing is sent."""
         order = self.wanted(self.validated(JudgingOrder))
         sample = run_orders.sample(study=self.study, order=order)
         forecast = run_orders.forecast(study=self.study, order=order)
@@ -158,7 +169,7 @@ class JudgesMeasured(Measuring):
 
     @extend_schema(request=MeasuringBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Measure how a judge takes to texts which tell it what to say."""
+        """Start a prompt injection test of a model judge."""
         data = self.validated(MeasuringBegun)
         order_data = data.pop("order")
         return self.started(
@@ -171,7 +182,7 @@ class MeasuringEstimated(Measuring):
 
     @extend_schema(request=MeasuringOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
-        """Show what measuring a judge would come to; nothing is sent."""
+        """Estimate the cost of a prompt injection test. Nothing is sent."""
         order = self.measured(self.validated(MeasuringOrder))
         return self.estimated(order, injection.forecast(study=self.study, order=order))
 
@@ -186,27 +197,27 @@ class KnownNumber(serializers.Field[Any, Any, Any, Any]):
 
 
 class ShareRow(serializers.Serializer[Proportion]):
-    """A share with its 95 % interval (Wilson)."""
+    """A proportion with its 95 % interval (Wilson)."""
 
     estimate = KnownNumber()
     low = KnownNumber()
     high = KnownNumber()
-    n = serializers.IntegerField(help_text="Of how many pairs; those without the verdicts that it takes are left out.")
+    n = serializers.IntegerField(help_text="Number of pairs. Pairs without all required verdicts are excluded.")
 
 
 class DifferenceRow(serializers.Serializer[PairedDifference]):
-    """The difference of two shares of the same pairs, the first less the second, with its 95 % interval (Newcombe)."""
+    """The difference of two proportions of the same pairs (first minus second), with its 95 % interval (Newcombe)."""
 
     estimate = KnownNumber()
     low = KnownNumber()
     high = KnownNumber()
-    n = serializers.IntegerField(help_text="Pairs, the same in both shares.")
+    n = serializers.IntegerField(help_text="Number of pairs, the same in both proportions.")
     first = ShareRow()
     second = ShareRow()
 
 
 class KindRow(serializers.Serializer[injection_results.KindResult]):
-    """How often texts of one kind won."""
+    """Success rate of one type of injected text."""
 
     kind = serializers.CharField()
     fenced = ShareRow()
@@ -214,18 +225,18 @@ class KindRow(serializers.Serializer[injection_results.KindResult]):
 
 
 class MeasuredRow(serializers.Serializer[injection_results.JudgeResult]):
-    """What was found of one judge."""
+    """Results of a prompt injection test for one judge."""
 
-    state = serializers.SerializerMethodField(help_text="Of the run: until it is DONE, the figures are of a part.")
-    participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
+    state = serializers.SerializerMethodField(help_text="State of the run. Until it is DONE, the results are partial.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the model.")
     dimension = serializers.CharField(source="dimension.name")
     inference = serializers.CharField()
     pairs = serializers.IntegerField()
-    lost = serializers.IntegerField(help_text="Pairs that lack a verdict with the fence.")
-    fenced = DifferenceRow(help_text="Within the fence: how often the planted text won, less how often harmless words.")
-    bare = DifferenceRow(help_text="The same without a fence.")
-    agreement = ShareRow(help_text="The same verdict with and without the fence, where nothing is planted.")
-    gold = DifferenceRow(help_text="What most people said: with the fence, less without it.")
+    lost = serializers.IntegerField(help_text="Pairs without a verdict with delimiters.")
+    fenced = DifferenceRow(help_text="With delimiters: success rate of injected text minus that of neutral text.")
+    bare = DifferenceRow(help_text="The same without delimiters.")
+    agreement = ShareRow(help_text="Agreement of verdicts with and without delimiters, without injected texts.")
+    gold = DifferenceRow(help_text="Agreement with the majority of people: with delimiters minus without.")
     kinds = KindRow(many=True)
 
     @extend_schema_field({"type": "string", "enum": RunState.values})
@@ -235,18 +246,18 @@ class MeasuredRow(serializers.Serializer[injection_results.JudgeResult]):
 
 
 class JudgeMeasured(Endpoint):
-    """What a measurement found so far."""
+    """Results of a prompt injection test so far."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}
     serializer_class = MeasuredRow
 
     def get(self, request: Request, study: str, key: str) -> Response:
-        """Show what planted texts do to a judge, and what the fence costs and keeps out."""
+        """Show the effect of injected texts on a judge, and the costs and benefits of the delimiters."""
         run = self.one(queries.runs(self.study).filter(kind=injection.KIND), key=key)
         measured = injection_results.result_of_run(run)
         if measured is None:
-            waits = _("This run has judged nothing yet: ask again when it has.")
-            raise Problem("not-found", waits if run.is_active else _("This run ended before it judged anything."))
+            waits = _("This run has no results yet. Try again later.")
+            raise Problem("not-found", waits if run.is_active else _("This run ended without results."))
         return Response(MeasuredRow(measured, context={"state": run.state}).data)
 
 
@@ -257,11 +268,11 @@ SHOWN = ("run_id", "participant__external_id", "item_id", "dimension__name", "re
 
 
 class VerdictRow(serializers.Serializer[queries.Verdict]):
-    """A judgment that came of an answer."""
+    """A judgment from an answer."""
 
     dimension = serializers.CharField()
     version = serializers.IntegerField()
-    value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
+    value = serializers.IntegerField(help_text="For pairs as presented: -1 is A, 0 is neither, 1 is B.")
     justification = serializers.CharField()
 
     def to_representation(self, instance: queries.Verdict) -> dict[str, Any]:
@@ -279,21 +290,28 @@ class JudgeAnswerRow(OfItemRow, serializers.ModelSerializer[JudgingAnswer]):
     """A model's answer to one question about an item, or to all questions at once."""
 
     dimension = serializers.CharField(
-        source="dimension.name", default=None, allow_null=True, help_text="Null where all questions were asked at once."
+        source="dimension.name",
+        default=None,
+        allow_null=True,
+        help_text=("Null if all questions were asked in one call."),
     )
-    participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the model.")
     said = serializers.CharField(
-        source="known.said", allow_null=True, help_text="In its own words. Null: the call is not kept any more."
+        source="known.said", allow_null=True, help_text="The text of the answer. Null if the call is no longer stored."
     )
-    judgments = VerdictRow(source="known.verdicts", many=True, help_text="What came of it; none unless it judged.")
+    judgments = VerdictRow(
+        source="known.verdicts",
+        many=True,
+        help_text=("Judgments from this answer. Empty unless the outcome is a judgment."),
+    )
 
     class Meta:
         model = JudgingAnswer
         fields = ["campaign", "item", "topic", "response", "response_a", "response_b", "dimension", "repeat",
                   "participant", "outcome", "attempts", "is_own", "said", "judgments", "answered_at"]  # fmt: skip
         extra_kwargs = {
-            "repeat": {"help_text": "Counts up from 0 where the same was asked again; 0 counts."},
-            "attempts": {"help_text": "How often it was asked until it came to this."},
+            "repeat": {"help_text": "Number of the repetition, from 0. Only 0 counts."},
+            "attempts": {"help_text": "Number of attempts until this outcome."},
             "is_own": {"help_text": "Whether the same model wrote one of the responses."},
         }
 
@@ -311,7 +329,7 @@ class JudgeAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # it co
 
 
 class JudgeAnswers(ListEndpoint):
-    """List what a run's model answered when it was asked to judge, in the order in which it came into the system."""
+    """List the answers of a model judge in a run, in the order in which they were stored."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}
     queryset = JudgingAnswer.objects.all()

@@ -24,25 +24,29 @@ class AskingForm(PromptForm):
     prompts: ClassVar = prompts
     helps: ClassVar = {
         "prompt": gettext_lazy(
-            "{instructions}, {query}, {questions}, {form} and {responses} are filled in for each item, from what "
-            "people are shown. A change makes a new version, and another participant."
+            "{instructions}, {query}, {questions}, {form} and {responses} are replaced for each item with what "
+            "people see. A change creates a new version and a new participant."
         ),
-        "temperature": gettext_lazy("0 as in the paper. Empty: the server's own; some models take no other."),
-        "max_tokens": gettext_lazy("Empty: as long as the form needs. Models that think before they answer need more."),
+        "temperature": gettext_lazy(
+            "The paper uses 0. Leave empty for the server's default, which some models require."
+        ),
+        "max_tokens": gettext_lazy(
+            "Leave empty for the length that the answer format needs. Reasoning models need more."
+        ),
     }
 
     source = forms.ModelChoiceField(
         label=gettext_lazy("Campaign"),
         queryset=Campaign.objects.none(),
-        help_text=gettext_lazy("Its items, instructions and questions are asked again."),
+        help_text=gettext_lazy("The model gets the items, instructions and questions of this campaign."),
     )
     inference = forms.ChoiceField(
-        label=gettext_lazy("How it is asked"), choices=Inference.choices, initial=Inference.COMBINED
+        label=gettext_lazy("Prompting"), choices=Inference.choices, initial=Inference.COMBINED
     )
     justify = forms.BooleanField(
-        label=gettext_lazy("Ask for a justification of every answer"),
+        label=gettext_lazy("Require a justification for every answer"),
         required=False,
-        help_text=gettext_lazy("Where a question asks people for one, the model gives one in any case."),
+        help_text=gettext_lazy("If a question requires a justification from people, the model always gives one."),
     )
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
@@ -74,24 +78,24 @@ class JudgingForm(AskingForm):
         label=gettext_lazy("Items"), choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS
     )
     n = forms.IntegerField(
-        label=gettext_lazy("Size of the sample"),
+        label=gettext_lazy("Sample size"),
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=gettext_lazy("So many pairs (or responses), drawn by the seed."),
+        help_text=gettext_lazy("Number of pairs or responses, drawn with the seed."),
     )
     both = forms.BooleanField(
-        label=gettext_lazy("Each pair in both orders"),
+        label=gettext_lazy("Judge each pair in both orders"),
         required=False,
         initial=True,
-        help_text=gettext_lazy("Else only in the orders that people are given."),
+        help_text=gettext_lazy("Otherwise the model sees only the orders that people see."),
     )
     repeats = forms.IntegerField(
-        label=gettext_lazy("Times that each is asked"),
+        label=gettext_lazy("Repetitions"),
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=gettext_lazy("The first answer counts; the others are kept beside it."),
+        help_text=gettext_lazy("Only the first answer counts. The others are stored too."),
     )
 
     field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
@@ -100,7 +104,7 @@ class JudgingForm(AskingForm):
         """Ask for the size of a sample."""
         cleaned = super().clean() or {}
         if cleaned.get("which") == ItemSelection.SAMPLE and not cleaned.get("n") and "n" not in self.errors:
-            self.add_error("n", _("Say how many are drawn."))
+            self.add_error("n", _("Enter the sample size."))
         return cleaned
 
     def order(self, *, now: datetime) -> Order:
@@ -118,19 +122,19 @@ class JudgingForm(AskingForm):
 class InjectionForm(AskingForm):
     """How a judge is measured with planted texts."""
 
-    dimension = forms.ChoiceField(label=gettext_lazy("Question that is looked at"))
+    dimension = forms.ChoiceField(label=gettext_lazy("Question to test"))
     n = forms.IntegerField(
         label=gettext_lazy("Pairs"),
         min_value=1,
         max_value=10_000,
         initial=injection.LEAST_PAIRS,
-        help_text=gettext_lazy("With fewer than 100 the interval says little."),
+        help_text=gettext_lazy("With fewer than 100 pairs, the interval is wide."),
     )
     bare = forms.BooleanField(
-        label=gettext_lazy("Without the fence as well"),
+        label=gettext_lazy("Also test without delimiters"),
         required=False,
         initial=True,
-        help_text=gettext_lazy("Says what the fence keeps out and what it costs; twice as many calls."),
+        help_text=gettext_lazy("Shows the effect of the delimiters. This doubles the number of calls."),
     )
 
     field_order = ("endpoint", "source", "dimension", "n", "bare", "inference", "justify", "prompt", "temperature")
@@ -151,7 +155,7 @@ class InjectionForm(AskingForm):
         if source is not None and name:
             dimension = Dimension.objects.filter(campaign_dimensions__campaign=source, name=name).first()
             if dimension is None:
-                self.add_error("dimension", _("This campaign does not ask that."))
+                self.add_error("dimension", _("This campaign does not have this question."))
             cleaned["found"] = dimension
         return cleaned
 

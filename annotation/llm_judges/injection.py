@@ -221,7 +221,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     order = InjectionOrder.of(run)
     source = order.campaign(run.study)
     if not questions_of_campaign(source).questions:
-        raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
+        raise InputRejectedError([{"field": "source", "message": _("The campaign has no questions yet.")}])
     drawn = trials(source, order)
     if not drawn:
         raise InputRejectedError([{"field": "source", "message": _("The campaign has no pairs of responses.")}])

@@ -41,7 +41,7 @@ def register_kinds() -> None:
     register(
         Kind(
             name=KIND,
-            title=_("A model judges"),
+            title=_("Model judgments"),
             queue=Queue.LLM,
             plan=plan,
             work=work,
@@ -53,7 +53,7 @@ def register_kinds() -> None:
     register(
         Kind(
             name=injection.KIND,
-            title=_("Texts that tell a model what to judge"),
+            title=_("Prompt injection test"),
             queue=Queue.LLM,
             plan=injection.plan,
             work=injection.work,
@@ -102,12 +102,12 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     things = order.things(run.study)
     if not things:
         raise InputRejectedError(
-            [{"field": "which", "message": _("There is nothing to judge: the campaign has no such items.")}]
+            [{"field": "which", "message": _("There is nothing to judge, because the campaign has no matching items.")}]
         )
     source, judge = order.campaign(run.study), order.judge()
     questions = questions_of_campaign(source)
     if not questions.questions:
-        raise InputRejectedError([{"field": "source", "message": _("The campaign asks no question yet.")}])
+        raise InputRejectedError([{"field": "source", "message": _("The campaign has no questions yet.")}])
     participant = judge.participant(study=run.study, now=now)
     items = list(llm_campaigns.ensure_items(source=source, inference=order.inference, things=things, now=now).values())
     llm_campaigns.ensure_assignments(items=items, participant=participant, now=now)

@@ -102,7 +102,7 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
 
 
 def _name(source: Campaign, inference: str) -> str:
-    how = _("models, all at once") if inference == Inference.COMBINED else _("models, one by one")
+    how = _("models, all questions at once") if inference == Inference.COMBINED else _("models, one question at a time")
     number = 1
     while True:
         ending = f" ({how}{f' {number}' if number > 1 else ''})"

@@ -35,7 +35,7 @@ class JudgingAnswer(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(_("outcome"), max_length=10, choices=JudgingOutcome.choices)
     # How often the question was sent until it came to this.
-    attempts = models.PositiveIntegerField(_("times asked"), default=1)
+    attempts = models.PositiveIntegerField(_("attempts"), default=1)
     digest = models.CharField(_("call"), max_length=64)
     # The same model wrote one of the responses: it may judge, and whoever analyses self-preference looks here.
     is_own = models.BooleanField(_("the model wrote one of the responses"), default=False)
@@ -77,10 +77,10 @@ class InjectionTrial(models.Model):
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="injection_trials")
     inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices)
     # Which text was planted, and of which kind it is (annotation/llm_judges/judge_run/attacks.json).
-    attack = models.CharField(_("planted text"), max_length=60)
-    kind = models.CharField(_("its kind"), max_length=40)
-    spot = models.CharField(_("where it stood"), max_length=10, choices=Spot.choices)
-    target = models.SmallIntegerField(_("answer that it asks for"))
+    attack = models.CharField(_("injected text"), max_length=60)
+    kind = models.CharField(_("type"), max_length=40)
+    spot = models.CharField(_("position"), max_length=10, choices=Spot.choices)
+    target = models.SmallIntegerField(_("requested answer"))
     plain = models.SmallIntegerField(null=True, blank=True)
     attacked = models.SmallIntegerField(null=True, blank=True)
     neutral = models.SmallIntegerField(null=True, blank=True)

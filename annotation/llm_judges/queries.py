@@ -192,15 +192,15 @@ LABELS: Final[Mapping[str, str | Promise]] = {
     "endpoint": _("Endpoint"),
     "prompt": _("Prompt"),
     "source": _("Campaign"),
-    "inference": _("How it is asked"),
-    "justify": _("Asked for justifications"),
+    "inference": _("Prompting"),
+    "justify": _("Justifications required"),
     "which": _("Items"),
-    "n": _("Pairs, if not all"),
+    "n": _("Sample of pairs"),
     "both": _("Each pair in both orders"),
-    "repeats": _("Times that each is asked"),
-    "dimension": _("Question that is looked at"),
-    "bare": _("Without the fence as well"),
-    "parameters": _("Parameters of the model"),
+    "repeats": _("Repetitions"),
+    "dimension": _("Question to test"),
+    "bare": _("Also without delimiters"),
+    "parameters": _("Model parameters"),
 }
 
 

@@ -17,9 +17,9 @@ from ..models import Campaign, Item, Pair
 class ItemSelection(models.TextChoices):
     """Which items are judged."""
 
-    BOTH_ORDERS = "both_orders", _("the pairs that people are asked in both orders")
-    ALL = "all", _("all of the campaign")
-    SAMPLE = "sample", _("a sample of them")
+    BOTH_ORDERS = "both_orders", _("pairs that people see in both orders")
+    ALL = "all", _("all items of the campaign")
+    SAMPLE = "sample", _("a random sample")
 
 
 @dataclass(frozen=True, order=True)

@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="For you and your colleagues; judges read another one.",
+                        help_text="Only for you and your colleagues. Judges see a different title.",
                         max_length=100,
                         verbose_name="Name",
                     ),
@@ -170,12 +170,12 @@ class Migration(migrations.Migration):
                     "k",
                     models.PositiveSmallIntegerField(
                         default=5,
-                        help_text="Exactly so many: neither fewer nor more are accepted.",
+                        help_text="Exactly this number of judges is accepted for each questionnaire.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(1000),
                         ],
-                        verbose_name="People who judge each questionnaire",
+                        verbose_name="Judges per questionnaire",
                     ),
                 ),
                 (
@@ -191,23 +191,23 @@ class Migration(migrations.Migration):
                 (
                     "pay",
                     crowdrag.assignments.terms.AmountColumn(
-                        blank=True, help_text="Experts may have none.", null=True, verbose_name="Pay per questionnaire"
+                        blank=True, help_text="Optional for experts.", null=True, verbose_name="Pay per questionnaire"
                     ),
                 ),
                 (
                     "fee",
                     crowdrag.assignments.terms.AmountColumn(
                         blank=True,
-                        help_text="On top of the pay.",
+                        help_text="In addition to the pay.",
                         null=True,
-                        verbose_name="Platform's fee per questionnaire",
+                        verbose_name="Platform fee per questionnaire",
                     ),
                 ),
                 (
                     "tax",
                     crowdrag.assignments.terms.AmountColumn(
                         blank=True,
-                        help_text="On top of the pay and the fee.",
+                        help_text="In addition to the pay and the fee.",
                         null=True,
                         verbose_name="Tax per questionnaire",
                     ),
@@ -216,37 +216,37 @@ class Migration(migrations.Migration):
                     "wage_floor",
                     crowdrag.assignments.terms.AmountColumn(
                         blank=True,
-                        help_text="You are told who earns less, by the time that they took. Empty: nobody is told.",
+                        help_text="You see who earns less, based on the time they took. Leave empty for no warnings.",
                         null=True,
-                        verbose_name="Least wage per hour",
+                        verbose_name="Minimum wage per hour",
                     ),
                 ),
                 (
                     "minutes",
                     models.PositiveSmallIntegerField(
                         default=25,
-                        help_text="What people are told; the wage is computed with it until somebody has judged.",
+                        help_text="Shown to judges. Used to compute the wage until there are judgments.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(600),
                         ],
-                        verbose_name="Minutes that a questionnaire takes",
+                        verbose_name="Minutes per questionnaire",
                     ),
                 ),
                 ("created_at", models.DateTimeField(verbose_name="created")),
                 ("has_slots", models.BooleanField(default=False)),
                 ("design", models.JSONField(blank=True, default=dict, verbose_name="design")),
-                ("eligibility", models.JSONField(blank=True, default=dict, verbose_name="Who may take part")),
+                ("eligibility", models.JSONField(blank=True, default=dict, verbose_name="Eligibility")),
                 (
                     "lease_minutes",
                     models.PositiveSmallIntegerField(
                         default=60,
-                        help_text="From the last sign of life. The answers are kept.",
+                        help_text="Counted from the last activity. The answers are kept.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(32767),
                         ],
-                        verbose_name="Minutes until an untouched questionnaire goes to somebody else",
+                        verbose_name="Minutes of inactivity before reassignment",
                     ),
                 ),
                 (
@@ -254,13 +254,13 @@ class Migration(migrations.Migration):
                     models.PositiveSmallIntegerField(
                         blank=True,
                         default=1,
-                        help_text="Nobody gets an item twice. Empty: as many as there are.",
+                        help_text="Nobody gets an item twice. Leave empty for no limit.",
                         null=True,
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(32767),
                         ],
-                        verbose_name="Questionnaires per person, at most",
+                        verbose_name="Maximum questionnaires per person",
                     ),
                 ),
                 (
@@ -268,13 +268,13 @@ class Migration(migrations.Migration):
                     models.PositiveIntegerField(
                         blank=True,
                         default=600,
-                        help_text="Nobody is rejected by it: a person decides. Empty: none.",
+                        help_text="Flagged work is not rejected automatically: a person decides. Leave empty for no minimum.",
                         null=True,
                         validators=[
                             django.core.validators.MinValueValidator(0),
                             django.core.validators.MaxValueValidator(86400),
                         ],
-                        verbose_name="Seconds below which work is looked at",
+                        verbose_name="Minimum completion time in seconds (flagged if shorter)",
                     ),
                 ),
                 ("allows_comments", models.BooleanField(default=True, verbose_name="Ask for comments at the end")),
@@ -328,8 +328,8 @@ class Migration(migrations.Migration):
                         verbose_name="inference",
                     ),
                 ),
-                ("attack", models.CharField(max_length=60, verbose_name="planted text")),
-                ("kind", models.CharField(max_length=40, verbose_name="its kind")),
+                ("attack", models.CharField(max_length=60, verbose_name="injected text")),
+                ("kind", models.CharField(max_length=40, verbose_name="type")),
                 (
                     "spot",
                     models.CharField(
@@ -339,10 +339,10 @@ class Migration(migrations.Migration):
                             ("END", "after the text"),
                         ],
                         max_length=10,
-                        verbose_name="where it stood",
+                        verbose_name="position",
                     ),
                 ),
-                ("target", models.SmallIntegerField(verbose_name="answer that it asks for")),
+                ("target", models.SmallIntegerField(verbose_name="requested answer")),
                 ("plain", models.SmallIntegerField(blank=True, null=True)),
                 ("attacked", models.SmallIntegerField(blank=True, null=True)),
                 ("neutral", models.SmallIntegerField(blank=True, null=True)),
@@ -408,7 +408,7 @@ class Migration(migrations.Migration):
                         verbose_name="outcome",
                     ),
                 ),
-                ("attempts", models.PositiveIntegerField(default=1, verbose_name="times asked")),
+                ("attempts", models.PositiveIntegerField(default=1, verbose_name="attempts")),
                 ("digest", models.CharField(max_length=64, verbose_name="call")),
                 ("is_own", models.BooleanField(default=False, verbose_name="the model wrote one of the responses")),
                 ("answered_at", models.DateTimeField(verbose_name="answered")),

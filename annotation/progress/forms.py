@@ -12,11 +12,11 @@ from ..models import Campaign
 class ExtendForm(forms.Form):
     """Asks for the number in all, not for how many more: sent twice it asks for the same."""
 
-    k = forms.IntegerField(label=_("People who judge each questionnaire, in all"))
+    k = forms.IntegerField(label=_("Total judges per questionnaire"))
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         field = self.fields["k"]
         field.initial = campaign.k + 1
         field.widget.attrs |= {"min": campaign.k, "max": slots.RANKS}
-        field.help_text = _("Now %(k)s. It can grow, and not shrink.") % {"k": campaign.k}
+        field.help_text = _("Currently %(k)s. You can only increase it.") % {"k": campaign.k}

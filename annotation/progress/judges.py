@@ -27,11 +27,11 @@ def funnel(campaign: Campaign) -> list[Stage]:
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     steps = [
         ("arrived", _("Opened a link"), arrived),
-        ("consented", _("Agreed"), _consented(campaign) & arrived),
-        ("trained", _("Went through the training"), _trained(campaign)),
-        ("claimed", _("Began a questionnaire"), people_of(assignments)),
-        ("submitted", _("Handed one in"), people_of(assignments.filter(state__in=HANDED_IN))),
-        ("accepted", _("Had one accepted"), people_of(assignments.filter(state=S.ACCEPTED))),
+        ("consented", _("Consented"), _consented(campaign) & arrived),
+        ("trained", _("Completed the training"), _trained(campaign)),
+        ("claimed", _("Started a questionnaire"), people_of(assignments)),
+        ("submitted", _("Submitted a questionnaire"), people_of(assignments.filter(state__in=HANDED_IN))),
+        ("accepted", _("Questionnaire accepted"), people_of(assignments.filter(state=S.ACCEPTED))),
     ]
     if not TrainingItem.objects.filter(campaign=campaign).exists():
         steps = [step for step in steps if step[0] != "trained"]

@@ -78,14 +78,14 @@ class Overview:
     @property
     def times(self) -> list[tuple[str, Interval | None]]:
         """How long a questionnaire takes."""
-        return [(_("Whole time, from beginning to end"), self.work.whole), (_("Active time"), self.work.active)]
+        return [(_("Total time, from start to submission"), self.work.whole), (_("Active time"), self.work.active)]
 
     @property
     def wages(self) -> list[tuple[str, Interval | None]]:
         """What a questionnaire pays an hour."""
         return [
             (_("Wage per hour of active time"), self.work.wage),
-            (_("Wage per hour of whole time"), self.work.wage_of_whole),
+            (_("Wage per hour of total time"), self.work.wage_of_whole),
         ]
 
     @property
@@ -153,7 +153,7 @@ def _problem(live: LiveAgreement | None) -> str:
     if live.alpha is not None:
         return ""
     if not live.judgments:
-        return _("nothing was submitted yet")
+        return _("nothing submitted yet")
     if not live.items:
-        return _("no item was judged by two people yet")
+        return _("no item with two judges yet")
     return _("all answers are the same so far")

@@ -182,12 +182,12 @@ def rates(whole: StateCounts) -> list[Rate]:
     """
     ended = whole.assigned_total - whole.in_work
     decided = whole.accepted + whole.rejected
-    of_ended, of_decided = _("out of people's hands"), _("decided")
+    of_ended, of_decided = _("no longer assigned"), _("decided")
     labels = {
-        S.RETURNED: _("Given back"),
+        S.RETURNED: _("Returned"),
         S.TIMED_OUT: _("Timed out"),
         S.WITHDRAWN: _("Withdrawn by their judges"),
-        S.SURPLUS: _("Surplus: late, and not needed"),
+        S.SURPLUS: _("Surplus (late and not needed)"),
     }
     figures = [
         Rate(state.lower(), labels[state], whole.counts[state], wilson(whole.counts[state], ended), of_ended)

@@ -132,21 +132,23 @@ def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
 @require_POST
 def pause(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out no questionnaire for the time being."""
-    return _to(request, campaign, launch.pause_campaign, _("Paused. Whoever has a questionnaire can finish it."))
+    return _to(request, campaign, launch.pause_campaign, _("Paused. People who have a questionnaire can finish it."))
 
 
 @of_people()
 @require_POST
 def close(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out no questionnaire any more."""
-    return _to(request, campaign, launch.close_campaign, _("Closed. Whoever has a questionnaire can finish it."))
+    return _to(request, campaign, launch.close_campaign, _("Closed. People who have a questionnaire can finish it."))
 
 
 @of_people()
 @require_POST
 def reopen(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out questionnaires again."""
-    return _to(request, campaign, launch.reopen_campaign, _("Open: people who come by its links can judge again."))
+    return _to(
+        request, campaign, launch.reopen_campaign, _("The campaign is open. People who use its links can judge again.")
+    )
 
 
 @of_people()
@@ -178,8 +180,8 @@ def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _extended(slot_count: int) -> str:
     if not slot_count:
-        return _("There are as many places already.")
-    return ngettext("%(n)s place more.", "%(n)s places more.", slot_count) % {"n": slot_count}
+        return _("There are already that many places.")
+    return ngettext("Added %(n)s place.", "Added %(n)s places.", slot_count) % {"n": slot_count}
 
 
 def _to(request: HttpRequest, campaign: Campaign, change: Callable[..., Campaign], done: str) -> HttpResponse:

@@ -34,25 +34,23 @@ REFUSED: dict[type[Exception], str] = {problems.BadPair: "responses", problems.B
 
 
 class KnownLabelRow(serializers.ModelSerializer[KnownLabel]):
-    """A label that is known."""
+    """A known label."""
 
     dimension = serializers.CharField(source="dimension.name")
 
     class Meta:
         model = KnownLabel
         fields = ["dimension", "value", "explanation"]
-        extra_kwargs = {"explanation": {"help_text": "Why, for whoever learns from it."}}
+        extra_kwargs = {"explanation": {"help_text": "Explanation shown in training."}}
 
 
 class KnownRow(serializers.ModelSerializer[Item]):
-    """An item whose labels are known."""
+    """An item with known labels."""
 
     topic = serializers.CharField(source="topic.external_id")
-    responses = serializers.SerializerMethodField(help_text="Ids: the left and the right one, or the one alone.")
+    responses = serializers.SerializerMethodField(help_text="Response IDs: left and right, or only one.")
     labels = KnownLabelRow(source="sorted_labels", many=True)
-    teaches = serializers.BooleanField(
-        help_text="Whether new judges learn from it before their first questionnaire; else questionnaires hold it."
-    )
+    teaches = serializers.BooleanField(help_text="True: used to train new judges. False: included in questionnaires.")
 
     class Meta:
         model = Item
@@ -66,26 +64,26 @@ class KnownRow(serializers.ModelSerializer[Item]):
 
 
 class KnownLabelInput(RequestBody):
-    """A label that is known."""
+    """A known label."""
 
-    dimension = serializers.CharField(max_length=100, help_text="A question of the campaign, by its name.")
+    dimension = serializers.CharField(max_length=100, help_text="Short name of a question of the campaign.")
     value = serializers.IntegerField(min_value=-MOST_VALUE, max_value=MOST_VALUE)
     explanation = serializers.CharField(max_length=LONGEST, required=False, allow_blank=True, default="")
 
 
 class KnownItemData(RequestBody):
-    """All that is known of an item, and what it is for."""
+    """The known labels of an item and its use."""
 
     labels = serializers.ListField(child=KnownLabelInput(), min_length=1, max_length=100)
     teaches = serializers.BooleanField(required=False, default=False)
 
 
 class NewKnown(KnownItemData):
-    """Which responses an item shows, and what is known of it."""
+    """The responses of an item and their known labels."""
 
     responses = serializers.ListField(
         child=serializers.CharField(max_length=200), min_length=1, max_length=2,
-        help_text="Ids: the left and the right one; of a campaign that shows one at a time, that one.",
+        help_text="Response IDs: left and right. For pointwise campaigns, one ID.",
     )  # fmt: skip
 
 
@@ -94,8 +92,8 @@ class ProposalRow(serializers.Serializer[known_labels.Proposal]):
 
     responses = serializers.SerializerMethodField()
     labels = serializers.SerializerMethodField(help_text="By dimension.")
-    judges = serializers.IntegerField(help_text="How many judged, at most.")
-    agreement = serializers.FloatField(help_text="Which share of them judged alike.")
+    judges = serializers.IntegerField(help_text="Maximum number of judges.")
+    agreement = serializers.FloatField(help_text="Share of judges who agree.")
 
     def get_responses(self, proposal: known_labels.Proposal) -> list[str]:
         """Return their ids, as they were shown."""
@@ -109,13 +107,13 @@ class ProposalRow(serializers.Serializer[known_labels.Proposal]):
 
 
 class ProposalsRow(serializers.Serializer[Any]):
-    """Pairs whose labels may be taken for known, the clearest first: 50 at most."""
+    """Candidates for known labels, clearest first (at most 50)."""
 
     results = ProposalRow(many=True)
 
 
 class KnownItems(ListEndpoint):
-    """List a campaign's items whose labels are known."""
+    """List the items of a campaign with known labels."""
 
     needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
     queryset = Item.objects.all()
@@ -128,7 +126,7 @@ class KnownItems(ListEndpoint):
 
     @extend_schema(request=NewKnown, responses={201: KnownRow})
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Say which labels of two responses (or one) are known. In a draft; what was drawn is dropped."""
+        """Add known labels for two responses (or one). Only in drafts. Drawn questionnaires are discarded."""
         instance, data = _campaign(self), self.validated(NewKnown)
         labels = _labels(instance, data["labels"])
         try:
@@ -142,18 +140,18 @@ class KnownItems(ListEndpoint):
 
 
 class OneKnownItem(Endpoint):
-    """One item whose labels are known."""
+    """An item with known labels."""
 
     needs: ClassVar = {"GET": SEEN, "PUT": CHANGED, "DELETE": CHANGED}
     serializer_class = KnownRow
 
     def get(self, request: Request, study: str, campaign: int, item: int) -> Response:
-        """Show which labels of an item are known, and what it is for."""
+        """Show the known labels of an item and its use."""
         return Response(KnownRow(self._one(item)).data)
 
     @extend_schema(request=KnownItemData, responses=KnownRow)
     def put(self, request: Request, study: str, campaign: int, item: int) -> Response:
-        """Say which labels are known, and what the item is for. In a draft; what was drawn is dropped."""
+        """Change the known labels of an item and its use. Only in drafts. Drawn questionnaires are discarded."""
         data, rows = self.validated(KnownItemData), api.campaigns_of_people(self).filter(pk=campaign)
         self._one(item)
         # The campaign is held, and not the item: whoever changes items holds their campaign first.
@@ -167,7 +165,7 @@ class OneKnownItem(Endpoint):
 
     @extend_schema(request=None, responses={204: None})
     def delete(self, request: Request, study: str, campaign: int, item: int) -> Response:
-        """Let nothing be known of it any more. In a draft. Where it is judged like others, it is drawn again."""
+        """Remove all known labels of an item. Only in drafts. If it is a regular item, it is drawn again."""
         try:
             known_labels.remove(item=self._one(item))
         except problems.ChecksProblem as error:
@@ -179,7 +177,7 @@ class OneKnownItem(Endpoint):
 
 
 class Proposals(Endpoint):
-    """Pairs whose labels may be taken for known."""
+    """Candidates for known labels."""
 
     needs: ClassVar = {"GET": SEEN}
     serializer_class = ProposalsRow

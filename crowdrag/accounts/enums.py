@@ -11,7 +11,7 @@ class Scope(models.TextChoices):
     WRITE = "WRITE", _("change")
     RUN = "RUN", _("run")
     MANAGE = "MANAGE", _("manage")
-    CREATE = "CREATE", _("make studies")
+    CREATE = "CREATE", _("create studies")
 
     @property
     def means(self) -> str:
@@ -20,9 +20,9 @@ class Scope(models.TextChoices):
 
 
 _MEANS = {
-    Scope.READ: _("Read all that your role in the study lets you read."),
-    Scope.WRITE: _("Change what the study holds: topics, responses, campaigns, decisions."),
-    Scope.RUN: _("Start, cancel and resume long work; some of it costs money."),
-    Scope.MANAGE: _("Say who is a member, publish releases, tell other systems of what ends."),
-    Scope.CREATE: _("Make new studies, which you own."),
+    Scope.READ: _("Read everything that your role in the study allows."),
+    Scope.WRITE: _("Change the content of a study: topics, responses, campaigns and decisions."),
+    Scope.RUN: _("Start, cancel and resume runs. Some of them cost money."),
+    Scope.MANAGE: _("Manage members, publish releases and manage webhooks."),
+    Scope.CREATE: _("Create studies, which you then own."),
 }

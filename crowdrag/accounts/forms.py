@@ -25,8 +25,10 @@ class SignInForm(AuthenticationForm):
             return super().get_invalid_login_error()
         minutes = -(-seconds // 60)
         message = ngettext(
-            "Too many sign-ins failed from here. Try again in %(n)d minute: until then no password is looked at.",
-            "Too many sign-ins failed from here. Try again in %(n)d minutes: until then no password is looked at.",
+            "Too many failed sign-ins from your address. Try again in %(n)d minute. Until then, no password is "
+            "accepted.",
+            "Too many failed sign-ins from your address. Try again in %(n)d minutes. Until then, no password is "
+            "accepted.",
             minutes,
         )
         return ValidationError(message % {"n": minutes}, code="too_many")
@@ -37,27 +39,29 @@ class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
 
 
 # Days; a token ends some day, so that one which is forgotten does not open things for good.
-LIFETIMES = [(7, _("a week")), (30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
+LIFETIMES = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year"))]
 
 
 class TokenForm(forms.Form):
     """What a new token is for."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
-    lasts = forms.TypedChoiceField(label=_("Ends after"), choices=LIFETIMES, coerce=int, initial=90)
+    name = forms.CharField(
+        label=_("Name"), max_length=100, help_text=_("What you use the token for, such as the name of a script.")
+    )
+    lasts = forms.TypedChoiceField(label=_("Expires after"), choices=LIFETIMES, coerce=int, initial=90)
     scopes = forms.MultipleChoiceField(
-        label=_("What it may be used for"),
+        label=_("Scopes"),
         choices=[(scope.value, scope.means) for scope in Scope if scope != Scope.READ],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("It reads in any case, and never does more than your own role in a study."),
+        help_text=_("Every token can read. A token never allows more than your own role in a study."),
     )
     studies = forms.ModelMultipleChoiceField(
-        label=_("Where"),
+        label=_("Studies"),
         queryset=Study.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("None chosen: in all your studies, those to come too."),
+        help_text=_("If you select none, the token works for all your studies, including future ones."),
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any):

@@ -23,15 +23,17 @@ class ApiToken(models.Model):
 
     digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, primary_key=True)
     token_key = models.CharField(
-        _("begins with"), max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
+        _("starts with"), max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
-    created = models.DateTimeField(_("made"))
-    expiry = models.DateTimeField(_("ends"))
+    created = models.DateTimeField(_("created"))
+    expiry = models.DateTimeField(_("expires"))
     # A token ends with its owner's password: it is one of those things that a new password is to end.
     password_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
-    name = models.CharField(_("name"), max_length=100, help_text=_("What it is for: the name of a script, say."))
+    name = models.CharField(
+        _("name"), max_length=100, help_text=_("What you use the token for, such as the name of a script.")
+    )
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
 
     class Meta:
@@ -50,7 +52,7 @@ class Grant(models.Model):
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="grants")
     study = models.ForeignKey(Study, models.CASCADE, related_name="+", null=True, blank=True)
-    scope = models.CharField(_("what for"), max_length=10, choices=Scope.choices)
+    scope = models.CharField(_("scopes"), max_length=10, choices=Scope.choices)
 
     class Meta:
         constraints = [
@@ -79,7 +81,7 @@ class SignInFailure(models.Model):
     account_hash = models.CharField(_("account"), max_length=64)
     address = models.GenericIPAddressField(_("from"), null=True)
     # Not even tried: there had been too many.
-    was_refused = models.BooleanField(_("refused unseen"), default=False)
+    was_refused = models.BooleanField(_("refused (rate limit)"), default=False)
 
     class Meta:
         constraints = [

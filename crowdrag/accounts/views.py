@@ -62,9 +62,9 @@ def revoke_token(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Take one of my tokens out of use."""
     assert isinstance(request.user, User)
     if tokens.revoke(by=request.user, key=key):
-        messages.success(request, _("The token opens nothing any more."))
+        messages.success(request, _("The token is revoked."))
     else:
-        messages.warning(request, _("There was no such token of yours."))
+        messages.warning(request, _("You have no such token."))
     return redirect("api_tokens")
 
 

@@ -178,7 +178,7 @@ class Endpoint(generics.GenericAPIView[Any]):
             self._enter(self.kwargs["study"])
             if need.role is not None and self.role < need.role:
                 raise Problem(
-                    "forbidden", _("This is for members who are %(role)s or more.") % {"role": need.role.label}
+                    "forbidden", _("You need the role %(role)s or higher in this study.") % {"role": need.role.label}
                 )
         self._check_scope(need.scope)
 
@@ -218,7 +218,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         if study is not None and Scope.READ not in held:
             raise Problem("not-found")
         if scope not in held and not (study is None and scope == Scope.READ):
-            raise Problem("scope", _("This needs the scope %(scope)s.") % {"scope": scope.value})
+            raise Problem("scope", _("Your token needs the scope %(scope)s.") % {"scope": scope.value})
 
     def _check_size(self) -> None:
         if request_limits.has_no_length(self.request._request):
@@ -226,17 +226,22 @@ class Endpoint(generics.GenericAPIView[Any]):
         length = request_limits.body_length(self.request._request)
         most = settings.API_MAX_BODY_BYTES if self.largest is None else self.largest
         if length > most:
-            raise Problem("too-large", _("At most %(most)d MiB at once.") % {"most": most // 1024 // 1024})
+            raise Problem(
+                "too-large",
+                _("The upload is too large. Send at most %(most)d MiB at once.") % {"most": most // 1024 // 1024},
+            )
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request_limits.has_room_for(length):
             raise Problem("no-room")
 
     def _check_parameters(self) -> None:
         known = self.parameters | self._listed_by()
         if unknown := sorted(set(self.request.query_params) - known):
-            raise _parameter_errors(unknown, _("There is no such parameter here."), "unknown")
+            raise _parameter_errors(unknown, _("This parameter does not exist here."), "unknown")
         # One that a script forgot to fill in must not give all rows.
         if empty := sorted(name for name, value in self.request.query_params.items() if not value):
-            raise _parameter_errors(empty, _("It has no value: give it one, or leave it out."), "empty")
+            raise _parameter_errors(
+                empty, _("This parameter has no value. Enter a value or remove the parameter."), "empty"
+            )
 
     def _listed_by(self) -> set[str]:
         return set()
@@ -247,7 +252,9 @@ def _required_etags(request: Request) -> list[str]:
     header = request.headers.get("If-Match", "").strip()
     etags = parse_etags(header)
     if header and not etags:
-        raise Problem("malformed", _("If-Match holds an ETag as it was given, with its quotation marks, or *."))
+        raise Problem(
+            "malformed", _("If-Match must be an ETag exactly as received, including the quotation marks, or *.")
+        )
     return etags
 
 

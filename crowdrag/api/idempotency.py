@@ -116,7 +116,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
     if key is None or request.method != "POST":
         return do()
     if not key or len(key) > MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
-        raise Problem("malformed", _("An Idempotency-Key is 1 to 255 printable ASCII characters."))
+        raise Problem("malformed", _("An Idempotency-Key must have 1 to 255 printable ASCII characters."))
     now, fingerprint, user = timezone.now(), _fingerprint(request), request.user
     assert isinstance(user, User)  # nobody else comes so far
     with transaction.atomic():

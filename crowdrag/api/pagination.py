@@ -46,19 +46,19 @@ class KeysetPagination(BasePagination):
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Describe a page."""
-        following = {"type": ["string", "null"], "format": "uri", "description": str(_("Where the next page is."))}
+        following = {"type": ["string", "null"], "format": "uri", "description": str(_("URL of the next page."))}
         return {"type": "object", "required": ["next", "results"], "properties": {"next": following, "results": schema}}
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         """Describe the parameters."""
         whole = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
         return [
-            {"name": "limit", "in": "query", "schema": whole, "description": str(_("How many rows at most."))},
+            {"name": "limit", "in": "query", "schema": whole, "description": str(_("Maximum number of rows."))},
             {
                 "name": "cursor",
                 "in": "query",
                 "schema": {"type": "string"},
-                "description": str(_("From where on: take the address in `next` as it is.")),
+                "description": str(_("Start of the page. Use the URL in `next` unchanged.")),
             },
         ]
 
@@ -70,7 +70,7 @@ class KeysetPagination(BasePagination):
             or not 1 <= int(text[:6]) <= MAX_LIMIT
             or len(text) > len(str(MAX_LIMIT))
         ):
-            raise parameter_problem("limit", _("A number from 1 to %(most)d.") % {"most": MAX_LIMIT})
+            raise parameter_problem("limit", _("Enter a number from 1 to %(most)d.") % {"most": MAX_LIMIT})
         return int(text)
 
     def _next(self) -> str | None:
@@ -114,7 +114,7 @@ def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
 
 
 def _cursor_problem() -> Problem:
-    return parameter_problem("cursor", _("No cursor of this list. Take the address in `next` as it is."))
+    return parameter_problem("cursor", _("This cursor does not belong to this list. Use the URL in `next` unchanged."))
 
 
 def _field(model: type[Model], path: str) -> "Field[Any, Any]":

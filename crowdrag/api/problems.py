@@ -37,128 +37,134 @@ _PROBLEM_TYPES = [
         "malformed",
         400,
         gettext_lazy("The request cannot be read"),
-        gettext_lazy("Send what this endpoint's description asks for, as JSON in UTF-8 unless it says otherwise."),
+        gettext_lazy(
+            "Send the body that the endpoint's description specifies, as JSON in UTF-8 unless it says otherwise."
+        ),
     ),
     ProblemType(
         "invalid",
         400,
-        gettext_lazy("Something in the request is not as it must be"),
-        gettext_lazy("Correct what `errors` names, and send the request again."),
+        gettext_lazy("The request contains invalid values"),
+        gettext_lazy("Correct the values listed in `errors` and send the request again."),
     ),
     ProblemType(
         "unauthenticated",
         401,
-        gettext_lazy("Nobody is signed in"),
+        gettext_lazy("Authentication is missing"),
         gettext_lazy(
-            "Send a token that has not expired, as `Authorization: Bearer crowdrag_…`. Your tokens' page makes one."
+            "Send a valid token as `Authorization: Bearer crowdrag_…`. You can create one on the page “API tokens”."
         ),
     ),
     ProblemType(
         "forbidden",
         403,
-        gettext_lazy("Your role in this study does not allow it"),
-        gettext_lazy("Ask an owner of the study for the role that `detail` names."),
+        gettext_lazy("Your role in this study is not sufficient"),
+        gettext_lazy("Ask an owner of the study for the role named in `detail`."),
     ),
     ProblemType(
         "scope",
         403,
-        gettext_lazy("The token is not for this"),
-        gettext_lazy("Use a token that has the scope which `detail` names; your tokens' page makes one."),
+        gettext_lazy("The token lacks a scope"),
+        gettext_lazy("Use a token with the scope named in `detail`. You can create one on the page “API tokens”."),
     ),
     ProblemType(
         "not-found",
         404,
-        gettext_lazy("There is nothing here"),
+        gettext_lazy("Not found"),
         gettext_lazy(
-            "Check the address: all but files' end in a slash. "
-            "A study that you or your token may not read is not found."
+            "Check the URL. All URLs except those of files end with a slash. Studies that you or your token "
+            "cannot read are also reported as not found."
         ),
     ),
     ProblemType(
         "method",
         405,
-        gettext_lazy("This address does not know the method"),
-        gettext_lazy("Use one of the methods that the header Allow names."),
+        gettext_lazy("Method not allowed"),
+        gettext_lazy("Use one of the methods in the header Allow."),
     ),
     ProblemType(
         "not-acceptable",
         406,
-        gettext_lazy("There is no answer in the form that was asked for"),
+        gettext_lazy("The requested media type is not available"),
         gettext_lazy("Accept `application/json`."),
     ),
     ProblemType(
         "conflict",
         409,
-        gettext_lazy("It cannot be done as things stand"),
-        gettext_lazy("Read how things stand, and ask for what can be done then."),
+        gettext_lazy("The current state does not allow this"),
+        gettext_lazy("Read the current state, then send a request that this state allows."),
     ),
     ProblemType(
         "under-way",
         409,
-        gettext_lazy("A request with this Idempotency-Key is being answered"),
-        gettext_lazy("Wait for the seconds in Retry-After, and send the same request again."),
+        gettext_lazy("A request with this Idempotency-Key is in progress"),
+        gettext_lazy("Wait for the number of seconds in Retry-After, then send the same request again."),
     ),
     ProblemType(
         "gone",
         410,
-        gettext_lazy("It was taken away"),
-        gettext_lazy("Ask for what `detail` names in its place."),
+        gettext_lazy("The resource is gone"),
+        gettext_lazy("Use the replacement named in `detail`."),
     ),
     ProblemType(
         "length-required",
         411,
         gettext_lazy("The length of the request is missing"),
-        gettext_lazy("Send Content-Length. A body in chunks is not read."),
+        gettext_lazy("Send the header Content-Length. Chunked bodies are not supported."),
     ),
     ProblemType(
         "changed",
         412,
-        gettext_lazy("It has changed since you read it"),
-        gettext_lazy("Read it again, and send your change with the ETag that it has now."),
+        gettext_lazy("The resource has changed since you read it"),
+        gettext_lazy("Read it again and send your change with its current ETag."),
     ),
     ProblemType(
         "too-large",
         413,
         gettext_lazy("The request is too large"),
-        gettext_lazy("Send less at once, or a file where the endpoint takes one."),
+        gettext_lazy("Send less data at once, or upload a file if the endpoint accepts one."),
     ),
     ProblemType(
         "media-type",
         415,
-        gettext_lazy("This type of content is not understood here"),
+        gettext_lazy("Unsupported media type"),
         gettext_lazy("Send `Content-Type: application/json` unless the endpoint's description says otherwise."),
     ),
     ProblemType(
         "key-reused",
         422,
-        gettext_lazy("This Idempotency-Key came with another request before"),
-        gettext_lazy("Use a new key for each request; an old one only to send the same request again."),
+        gettext_lazy("This Idempotency-Key was used for a different request"),
+        gettext_lazy("Use a new key for each request. Reuse a key only to send the same request again."),
     ),
     ProblemType(
         "refused",
         422,
-        gettext_lazy("What was sent was read and refused"),
-        gettext_lazy("Correct what `errors` names, and send the request again."),
+        gettext_lazy("The request was understood but rejected"),
+        gettext_lazy("Correct the values listed in `errors` and send the request again."),
     ),
     ProblemType(
         "limit",
         429,
         gettext_lazy("Too many requests"),
         gettext_lazy(
-            "Wait for the seconds in Retry-After. Lists give up to 1000 rows at once: ask for more with each request."
+            "Wait for the number of seconds in Retry-After. Lists return up to 1000 rows at once, so you can "
+            "request more rows each time."
         ),
     ),
     ProblemType(
         "error",
         500,
-        gettext_lazy("Something went wrong here"),
-        gettext_lazy("Send it again, with an Idempotency-Key if it changes something. If it stays, tell the operator."),
+        gettext_lazy("Internal server error"),
+        gettext_lazy(
+            "Send the request again, with an Idempotency-Key if it changes something. If the error persists, tell "
+            "the operator."
+        ),
     ),
     ProblemType(
         "no-room",
         507,
         gettext_lazy("The disk of this server is full"),
-        gettext_lazy("Nothing was stored. Tell the operator, and send it again later."),
+        gettext_lazy("Nothing was stored. Tell the operator and try again later."),
     ),
 ]
 PROBLEM_TYPES: dict[str, ProblemType] = {sort.code: sort for sort in _PROBLEM_TYPES}
@@ -235,7 +241,7 @@ def validation_problem(errors: list[dict[str, Any]]) -> Problem:
         f"{name}: {error['detail']}" if name else error["detail"] for name, error in zip(named, errors, strict=True)
     ]
     left = len(details) - ERRORS_IN_DETAIL
-    more = [_("%(count)d more in `errors`.") % {"count": left}] if left > 0 else []
+    more = [_("`errors` lists %(count)d more.") % {"count": left}] if left > 0 else []
     return Problem("invalid", " ".join([*details[:ERRORS_IN_DETAIL], *more]), errors=errors)
 
 
@@ -291,7 +297,7 @@ def _problem_of(error: Exception) -> Problem:
     if request_limits.is_disk_full(error):
         return Problem("no-room")
     if request_limits.is_invalid_value(error):
-        return Problem("malformed", _("A value cannot be stored: a number out of range, or a character that is none."))
+        return Problem("malformed", _("A value cannot be stored. A number is out of range, or a character is invalid."))
     code = next((code for kind, code in _CODES_BY_EXCEPTION if isinstance(error, kind)), "error")
     if code == "error":
         return Problem("error")

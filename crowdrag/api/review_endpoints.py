@@ -25,10 +25,12 @@ W = TypeVar("W", bound=Model)
 
 
 class Hold(RequestBody):
-    """Whether to take it from whoever has it."""
+    """Whether to take it over from another reviewer."""
 
     over = serializers.BooleanField(
-        required=False, default=False, help_text="Take it from another reviewer who has it open; tell them."
+        required=False,
+        default=False,
+        help_text=("Take it over from another reviewer who has it open. Tell them if you do."),
     )
 
 
@@ -37,12 +39,12 @@ class NextWork(RequestBody):
 
     after = serializers.CharField(
         max_length=200, required=False, allow_blank=True, default="",
-        help_text="What was just put aside, by its name: the search goes on behind it.",
+        help_text="ID of the work that was just skipped. The search continues after it.",
     )  # fmt: skip
 
 
 class ReviewEndpoint(Endpoint):
-    """Something that is done with work that was handed in."""
+    """An action on submitted work."""
 
     needs: ClassVar = {"POST": REVIEW_NEED}
     shows: ClassVar = AuditedContent.REVIEW
@@ -63,16 +65,16 @@ class ReviewLockEndpoint(ReviewEndpoint):
     review_lock: ClassVar[ReviewLock[Any]]
 
     def post(self, request: Request, *args: Any, **named: Any) -> Response:
-        """Have it open for ten minutes more, so that no other reviewer gets it meanwhile."""
+        """Keep the work open for ten more minutes, so that no other reviewer gets it."""
         instance, over = self.work(), self.validated(Hold)["over"]
         take = self.review_lock.take_over if over else self.review_lock.hold
         if not take(instance, self.user, timezone.now()):
-            message = _("Another reviewer has it open, or it is decided already: `held_by` and `state` say which.")
+            message = _("Another reviewer has it open, or it is already decided. See `held_by` and `state`.")
             raise Problem("conflict", message)
         return self.shown()
 
     def delete(self, request: Request, *args: Any, **named: Any) -> Response:
-        """Put it back for others. What another reviewer has open stays theirs."""
+        """Release the work for other reviewers. Work that another reviewer has open stays with them."""
         self.review_lock.let_go(self.work(), self.user)
         return Response(status=204)
 
@@ -80,5 +82,5 @@ class ReviewLockEndpoint(ReviewEndpoint):
 def require_work(row: W | None) -> W:
     """Return what was given out to a reviewer; say so where there is nothing."""
     if row is None:
-        raise Problem("conflict", _("Nothing waits for you: all is decided, or open with another reviewer."))
+        raise Problem("conflict", _("There is nothing to review. All work is decided or open with another reviewer."))
     return row

@@ -18,8 +18,8 @@ _ERROR = {
     "type": "object",
     "required": ["detail", "code"],
     "properties": {
-        "pointer": {"type": "string", "description": "Where in the body (a JSON pointer)."},
-        "parameter": {"type": "string", "description": "Which parameter of the address."},
+        "pointer": {"type": "string", "description": "Location in the body, as a JSON pointer."},
+        "parameter": {"type": "string", "description": "Name of the URL parameter."},
         "detail": {"type": "string"},
         "code": {"type": "string"},
     },
@@ -29,11 +29,11 @@ _PROBLEM = {
     "description": "What is wrong, and what to do (RFC 9457).",
     "required": ["type", "code", "title", "status", "detail", "remedy"],
     "properties": {
-        "type": {"type": "string", "format": "uri", "description": "Where this sort of problem is explained."},
+        "type": {"type": "string", "format": "uri", "description": "URL that explains this type of problem."},
         "code": {"type": "string", "enum": list(PROBLEM_TYPES)},
         "title": {"type": "string"},
         "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "What is wrong in this case."},
+        "detail": {"type": "string", "description": "Explanation of this occurrence."},
         "remedy": {"type": "string", "description": "What to do."},
         "errors": {"type": "array", "items": _ERROR},
     },
@@ -53,8 +53,8 @@ class EndpointSchema(AutoSchema):
         need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
         if need is None:
             return text
-        who = _("Role: %(role)s or more.") % {"role": need.role.label} if need.role else _("Role: any.")
-        scope = _("Scope of a token: %(scope)s.") % {"scope": need.scope.value}
+        who = _("Role: %(role)s or higher.") % {"role": need.role.label} if need.role else _("Role: any.")
+        scope = _("Token scope: %(scope)s.") % {"scope": need.scope.value}
         return f"{text}\n\n{who} {scope}".strip()
 
     def get_tags(self) -> list[str]:
@@ -76,14 +76,22 @@ class EndpointSchema(AutoSchema):
 
     def _get_parameters(self) -> list[dict[str, Any]]:
         headers = {
-            "GET": ("If-None-Match", _("The ETag of what you have: 304 if it is still that."), None),
+            "GET": ("If-None-Match", _("The ETag of your copy. The answer is 304 if it is still current."), None),
             "POST": (
                 IDEMPOTENCY_HEADER,
-                _("Makes it safe to send this again: it is done once, and answered the same."),
+                _("Makes retries safe: the request takes effect once, and each repetition gets the same answer."),
                 MAX_KEY_LENGTH,
             ),
-            "PATCH": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
-            "PUT": ("If-Match", _("The ETag of what you read: 412 if it has changed since."), None),
+            "PATCH": (
+                "If-Match",
+                _("The ETag that you read. The answer is 412 if the resource has changed since."),
+                None,
+            ),
+            "PUT": (
+                "If-Match",
+                _("The ETag that you read. The answer is 412 if the resource has changed since."),
+                None,
+            ),
         }
         name, description, longest = headers.get(self.method, ("", "", None))
         parameters: list[dict[str, Any]] = super()._get_parameters()
@@ -104,9 +112,9 @@ class EndpointSchema(AutoSchema):
         )
         self.registry.register_on_missing(component)
         if self.method == "GET":
-            bodies["304"] = {"description": _("It is what you have already.")}
+            bodies["304"] = {"description": _("Your copy is still current.")}
         bodies["default"] = {
-            "description": _("Something is wrong."),
+            "description": _("An error."),
             "content": {MEDIA_TYPE: {"schema": component.ref}},
         }
         return bodies

@@ -78,8 +78,7 @@ class BadAmount(WorkProblem):
     def __init__(self, most: int, currency: str):
         self.most = most
         super().__init__(
-            _("The amount must be more than nothing, and at most %(most)s.")
-            % {"most": money.format_amount(most, currency)}
+            _("The amount must be more than 0 and at most %(most)s.") % {"most": money.format_amount(most, currency)}
         )
 
 
@@ -89,6 +88,6 @@ class PaidOtherwise(WorkProblem):
     def __init__(self, reason: str, amount: int, currency: str):
         self.reason, self.amount = reason, amount
         super().__init__(
-            _("%(amount)s was paid for this reason already. Give another reason for a further payment.")
+            _("%(amount)s was already paid for this reason. Enter a different reason for another payment.")
             % {"amount": money.format_amount(amount, currency)}
         )

@@ -26,10 +26,10 @@ class AccessLogEntry(models.Model):
     """
 
     at = models.DateTimeField(_("when"))
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("who"))
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("user"))
     study = models.ForeignKey(Study, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     study_slug = models.CharField(_("study"), max_length=80, blank=True)
-    content = models.CharField(_("what"), max_length=10, choices=AuditedContent.choices)
+    content = models.CharField(_("content"), max_length=10, choices=AuditedContent.choices)
     # The name of the page's address: what was shown there, and nothing of what its address holds.
     page = models.CharField(_("page"), max_length=200)
     participant = models.ForeignKey(Participant, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")

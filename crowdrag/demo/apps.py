@@ -20,7 +20,7 @@ class DemoConfig(AppConfig):
         register(
             Kind(
                 name="demo.write",
-                title=_("The local model writes responses"),
+                title=_("Responses by the local model"),
                 queue="llm",
                 plan=writer_run.plan,
                 work=writer_run.work,
@@ -32,7 +32,7 @@ class DemoConfig(AppConfig):
         register(
             Kind(
                 name="demo.judge",
-                title=_("A simulated crowd judges"),
+                title=_("Judgments by a simulated crowd"),
                 work=setup.simulate_judgments,
                 finish=setup.after_judging,
             )

@@ -196,7 +196,7 @@ def simulate(
     merit = draw_merits(responses, expected=expected, settings=settings, rng=rng)
     pairs = draw_pairs(topics, reversed_share=settings.reversed_share, rng=rng)
     if not pairs:
-        raise NothingToJudgeError("no topic has two responses: give at least one topic two of them")
+        raise NothingToJudgeError("no topic has two responses: add a second response to at least one topic")
     questionnaires = deal(pairs, size=settings.pairs_per_questionnaire, rng=rng)
     people = draw_people(settings.participants or settings.judges * len(questionnaires), settings=settings, rng=rng)
 
@@ -364,7 +364,7 @@ def _seconds(person: Person, count: int, *, settings: CrowdSettings, rng: np.ran
 
 def _check(responses: Sequence[str], expected: Mapping[str, float], opened_at: datetime) -> None:
     if len(set(responses)) < len(responses):
-        raise ValueError("a response occurs twice: name each under one topic, once")
+        raise ValueError("a response occurs twice: list each response once, under one topic")
     unknown = sorted(set(expected) - set(responses))
     if unknown:
         raise UnknownResponseError(f"`expected` names responses that no topic has: {', '.join(unknown[:5])}")

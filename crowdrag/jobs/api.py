@@ -23,9 +23,9 @@ from .models import Artifact, Run, Upload
 
 
 class RunRow(serializers.ModelSerializer[Run]):
-    """A run, with how many of its units are done: rows come with `with_unit_counts`."""
+    """A run with the number of its finished units. Rows need `with_unit_counts`."""
 
-    title = serializers.SerializerMethodField(help_text="What its kind is called.")
+    title = serializers.SerializerMethodField(help_text="Name of the run's type.")
     units_total = serializers.SerializerMethodField()
     units_done = serializers.SerializerMethodField()
     units_failed = serializers.SerializerMethodField()
@@ -55,10 +55,8 @@ class RunRow(serializers.ModelSerializer[Run]):
             "stale_reason",
         ]
         extra_kwargs = {
-            "problems": {
-                "help_text": "What was wrong with the input: a row each. Of a run that is done: its faulty rows."
-            },
-            "stale_at": {"help_text": "Since when its inputs are not what they were."},
+            "problems": {"help_text": "Problems in the input, one per row. For finished runs: the skipped rows."},
+            "stale_at": {"help_text": "Time when the inputs of the run changed."},
         }
 
     def get_title(self, run: Run) -> str:
@@ -79,7 +77,7 @@ class RunRow(serializers.ModelSerializer[Run]):
 
 
 class ArtifactRow(serializers.ModelSerializer[Artifact]):
-    """A file that a run made."""
+    """A file created by a run."""
 
     class Meta:
         model = Artifact
@@ -89,7 +87,7 @@ class ArtifactRow(serializers.ModelSerializer[Artifact]):
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Which runs."""
 
-    kind = django_filters.CharFilter(help_text="As `import.topics`.")
+    kind = django_filters.CharFilter(help_text="For example `import.topics`.")
     state = django_filters.ChoiceFilter(choices=RunState.choices)
 
     class Meta:
@@ -98,7 +96,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes with
 
 
 class Runs(ListEndpoint):
-    """List the runs of a study, the newest first."""
+    """List the runs of a study, newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     queryset = Run.objects.with_unit_counts()
@@ -108,13 +106,13 @@ class Runs(ListEndpoint):
 
 
 class OneRun(Endpoint):
-    """One run."""
+    """A run."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     serializer_class = RunRow
 
     def get(self, request: Request, study: str, key: uuid.UUID) -> Response:
-        """Show a run. While it is at work, ask again now and then: with If-None-Match, until the answer is no 304."""
+        """Show a run. To follow it, repeat the request with If-None-Match. The answer is 304 while nothing changes."""
         return Response(RunRow(self.run(key)).data)
 
     def run(self, key: uuid.UUID) -> Run:
@@ -129,7 +127,7 @@ class RunCancellation(OneRun):
 
     @extend_schema(request=None, responses=RunRow)
     def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
-        """Cancel a run. What its finished units did stays."""
+        """Cancel a run. The results of finished units are kept."""
         try:
             lifecycle.cancel(run=self.run(key), by=self.user)
         except lifecycle.NotActiveError as error:
@@ -144,7 +142,7 @@ class RunResumption(OneRun):
 
     @extend_schema(request=None, responses=RunRow)
     def post(self, request: Request, study: str, key: uuid.UUID) -> Response:
-        """Go on with a run that failed or was cancelled: what is done stays done."""
+        """Resume a failed or cancelled run. Finished units are not repeated."""
         try:
             lifecycle.resume(run=self.run(key), by=self.user)
         except lifecycle.NotResumableError as error:
@@ -153,7 +151,7 @@ class RunResumption(OneRun):
 
 
 class Artifacts(ListEndpoint):
-    """List the files that a run made."""
+    """List the files of a run."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     queryset = Artifact.objects.all()
@@ -170,7 +168,7 @@ MAX_UPLOAD_BYTES = 200 * 1024 * 1024
 
 
 class UploadRow(serializers.ModelSerializer[Upload]):
-    """A file that was handed in, kept as it came."""
+    """An uploaded file, stored unchanged."""
 
     class Meta:
         model = Upload
@@ -184,7 +182,7 @@ class NewUpload(RequestBody):
 
 
 class Uploads(ListEndpoint):
-    """List the files that were handed in to a study, the newest first."""
+    """List the uploaded files of a study, newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.WRITE)}
     queryset = Upload.objects.all()
@@ -195,14 +193,14 @@ class Uploads(ListEndpoint):
 
     @extend_schema(request={"multipart/form-data": NewUpload}, responses={201: UploadRow})
     def post(self, request: Request, study: str) -> Response:
-        """Hand in a file for a run to read: the questions of an experiment, say."""
+        """Upload a file for a run, such as the questions of an experiment."""
         fields = self.validated(NewUpload)
         upload = run_files.store_upload(study=self.study, source=fields["file"], by=self.user)
         return Response(UploadRow(upload).data, status=201)
 
 
 class Started(serializers.ModelSerializer[Run]):
-    """A run that was started; ask for it among the study's runs."""
+    """A started run. Find it among the study's runs."""
 
     class Meta:
         model = Run

@@ -11,7 +11,7 @@ class JobsConfig(AppConfig):
 
     name = "crowdrag.jobs"
     label = "jobs"
-    verbose_name = _("Long work")
+    verbose_name = _("Runs")
 
     def ready(self) -> None:
         """Put the runs into a study's navigation and onto its home."""

@@ -42,7 +42,7 @@ class QueuedRow(models.Model):
     state: Any
     STATES_DUE: ClassVar[tuple[str, ...]] = (WAITING,)
 
-    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0)
     # Counts each time that somebody takes the row, and never back: whoever holds an older number writes nothing.
     attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()

@@ -140,7 +140,7 @@ class ArtifactFile(Endpoint):
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, key: uuid.UUID, name: str) -> HttpResponseBase:
-        """Send a file of a run; with Range, the part that is asked for."""
+        """Download a file of a run. With Range, only the requested part."""
         artifact = self.one(Artifact.objects.filter(run__study=self.study, run__key=key), name=name)
         self.about(None, artifact.pk)
         return _send_artifact(request._request, artifact)

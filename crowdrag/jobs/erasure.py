@@ -137,5 +137,5 @@ def _parameters_text(run: Run) -> dict[str, Any]:
 
 KINDS: Final = (
     kinds.Kind(name=ERASURE, title=_("Erasure of a participant's data"), work=run_erasure, describe=_parameters_text),
-    kinds.Kind(name=VACUUM, title=_("Cleaning up after an erasure"), work=run_vacuum),
+    kinds.Kind(name=VACUUM, title=_("Cleanup after an erasure"), work=run_vacuum),
 )

@@ -89,7 +89,7 @@ def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     except lifecycle.NotActiveError as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, _("The run was cancelled. What its finished units did stays."))
+        messages.success(request, _("The run is cancelled. The results of finished units are kept."))
     return redirect("run", slug=study.slug, key=key)
 
 
@@ -102,7 +102,7 @@ def resume(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     except lifecycle.NotResumableError as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, _("The run goes on where it stopped."))
+        messages.success(request, _("The run continues where it stopped."))
     return redirect("run", slug=study.slug, key=key)
 
 

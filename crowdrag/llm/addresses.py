@@ -60,9 +60,9 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
     if parts.scheme == "http" and not is_local:
         raise BlockedAddressError(_("Only a local endpoint may be reached without TLS: use https://."))
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise BlockedAddressError(_("The base URL must hold no user, password, query or fragment."))
+        raise BlockedAddressError(_("The base URL must not contain a user, password, query or fragment."))
     if not parts.hostname or "%" in parts.netloc or any(character.isspace() or character == "\\" for character in url):
-        raise BlockedAddressError(_("The base URL must name a host."))
+        raise BlockedAddressError(_("The base URL must contain a host."))
     allowed = [host.lower() for host in settings.LLM_HOSTS]
     if allowed and parts.hostname.lower() not in allowed:
         raise BlockedAddressError(
@@ -88,7 +88,7 @@ def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system
     for address in resolved:
         if problem := why_forbidden(address, is_local=is_local):
             raise BlockedAddressError(
-                _("%(host)s leads to %(address)s, which is %(problem)s.")
+                _("%(host)s resolves to %(address)s, which is %(problem)s.")
                 % {"host": host, "address": address, "problem": problem}
             )
     return resolved
@@ -99,14 +99,14 @@ def why_forbidden(address: str, *, is_local: bool) -> str:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return _("no address")
+        return _("not an address")
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.scope_id:
-        return _("bound to one link")
+        return _("a link-local address")
     if any(parsed in network for network in FORBIDDEN_NETWORKS):
         return _("reserved")
     if any(parsed in network for network in LOCAL_NETWORKS):
         return "" if is_local else _("on this machine or in a private network (an operator can mark it as local)")
     if any(parsed in network for network in IPV4_IN_IPV6_NETWORKS):
-        return _("another address in disguise")
+        return _("an address that embeds another address")
     # What the lists above do not know, Python's own registry may.
     return "" if parsed.is_global else _("reserved")

@@ -60,7 +60,7 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
     def settle_as_not_billed(self, request: HttpRequest, chosen: QuerySet[Attempt]) -> None:
         """Set free the money held for attempts that the provider did not bill."""
         settled = ledger.settle_unknown(attempts=chosen)
-        messages.success(request, _("%s attempts of unknown outcome were settled as not billed.") % settled)
+        messages.success(request, _("%s attempts with unknown outcome were settled as not billed.") % settled)
 
 
 @admin.register(StudySpend)

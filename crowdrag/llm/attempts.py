@@ -142,7 +142,7 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
         row = cursor.fetchone()
     if row is None or not (row[0] or context.study is None):
         raise EndpointNotAllowedError(
-            _("The endpoint “%s” is not allowed (any more). An operator can allow it.") % context.endpoint
+            _("The endpoint “%s” is not allowed or no longer allowed. An operator can allow it.") % context.endpoint
         )
     _allowed, paused_until, concurrency, in_flight, is_shared = row
     if paused_until is not None and paused_until > now:

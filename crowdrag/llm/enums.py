@@ -15,10 +15,10 @@ class CallState(models.TextChoices):
 class AttemptState(models.TextChoices):
     """What has become of one sending of a question."""
 
-    INTENDED = "INTENDED", _("on its way")
+    INTENDED = "INTENDED", _("in progress")
     ANSWERED = "ANSWERED", _("answered")
     FAILED = "FAILED", _("failed")
-    UNKNOWN = "UNKNOWN", _("outcome unknown")
+    UNKNOWN = "UNKNOWN", _("unknown outcome")
 
 
 # An unknown outcome can become known later (a late answer, the provider's bill); what is settled stays.
@@ -38,14 +38,14 @@ class Fault(models.TextChoices):
     BLOCKED = "BLOCKED", _("the address is not allowed")
     UNREACHABLE = "UNREACHABLE", _("no connection")
     TIMEOUT = "TIMEOUT", _("no answer in time")
-    CUT = "CUT", _("the connection was cut")
+    CUT = "CUT", _("the connection was lost")
     BUSY = "BUSY", _("the server is busy")
     SERVER = "SERVER", _("the server failed")
     REJECTED = "REJECTED", _("the server rejected the request")
-    REDIRECTED = "REDIRECTED", _("the server pointed elsewhere")
+    REDIRECTED = "REDIRECTED", _("the server redirected the request")
     GARBAGE = "GARBAGE", _("the reply could not be read")
     INVALID = "INVALID", _("the answer does not fit its schema")
-    LOST = "LOST", _("the process that asked was lost")
+    LOST = "LOST", _("the calling process was lost")
 
 
 class TokenParameter(models.TextChoices):

@@ -102,16 +102,16 @@ def admit(*, study: Study, endpoint: Endpoint) -> None:
     if study.llm_budget is None:
         raise BudgetError(
             _(
-                "“%(endpoint)s” costs money and the study “%(study)s” has no budget for models. "
-                "Give it one, in %(currency)s."
+                "“%(endpoint)s” costs money, but the study “%(study)s” has no model budget. Set a budget in "
+                "%(currency)s."
             )
             % {"endpoint": endpoint, "study": study, "currency": endpoint.currency}
         )
     if study.currency != endpoint.currency:
         raise BudgetError(
             _(
-                "“%(endpoint)s” is priced in %(price)s and the study's budget is in %(budget)s. "
-                "Enter the endpoint's prices in the study's currency."
+                "The prices of “%(endpoint)s” are in %(price)s, but the study's budget is in %(budget)s. Enter "
+                "the endpoint's prices in the study's currency."
             )
             % {"endpoint": endpoint, "price": endpoint.currency, "budget": study.currency}
         )
@@ -136,9 +136,8 @@ def budget_exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetEx
     study.refresh_from_db(fields=["llm_budget"])
     return BudgetExceededError(
         _(
-            "The budget for models of “%(study)s” (%(budget)s) would be passed: "
-            "the next call may cost %(amount)s and %(left)s is left. "
-            "What is answered is kept; raise the budget and resume."
+            "The next call may exceed the model budget of “%(study)s” (%(budget)s). It may cost %(amount)s, but "
+            "only %(left)s is left. Existing answers are kept. Raise the budget and resume."
         )
         % {
             "study": study,
@@ -170,7 +169,7 @@ def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
 def give_up(attempts: QuerySet[Attempt], now: datetime) -> int:
     """Mark attempts whose sender was lost as unknown; they stay charged at their upper bound."""
     return attempts.update(
-        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The process that asked was lost.")
+        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The calling process was lost.")
     )
 
 

@@ -46,45 +46,54 @@ class Endpoint(models.Model):
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     base_url = models.CharField(
-        _("base URL"), max_length=500, help_text=_("Of an OpenAI-compatible server; usually ends in /v1.")
+        _("base URL"), max_length=500, help_text=_("URL of an OpenAI-compatible server, usually ending in /v1.")
     )
-    model = models.CharField(_("model"), max_length=200, help_text=_("As the server calls it."))
+    model = models.CharField(_("model"), max_length=200, help_text=_("Name of the model on the server."))
     key_variable = models.CharField(
         _("key variable"),
         max_length=100,
         blank=True,
-        validators=[RegexValidator(KEY_VARIABLE, _("Name a variable that starts with CROWDRAG_LLM_KEY_."))],
-        help_text=_("The environment variable that holds the key, CROWDRAG_LLM_KEY_…; empty where none is needed."),
+        validators=[
+            RegexValidator(KEY_VARIABLE, _("Enter the name of a variable that starts with CROWDRAG_LLM_KEY_."))
+        ],
+        help_text=_(
+            "Name of the environment variable with the key, CROWDRAG_LLM_KEY_…. Leave empty if no key is needed."
+        ),
     )
     key_host = models.CharField(
-        _("host of the key"), max_length=255, blank=True, help_text=_("The one host that the key may be sent to.")
+        _("host of the key"), max_length=255, blank=True, help_text=_("The only host that the key may be sent to.")
     )
     input_price = models.DecimalField(_("price per million input tokens (minor units)"), **PRICE)
     output_price = models.DecimalField(_("price per million output tokens (minor units)"), **PRICE)
     currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
     concurrency = models.PositiveSmallIntegerField(
-        _("calls at once"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+        _("maximum concurrent calls"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
     timeout = models.PositiveIntegerField(
-        _("seconds until a call is given up"), default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
+        _("timeout per call (seconds)"), default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
     )
     max_tokens = models.PositiveIntegerField(
-        _("longest answer (tokens)"),
+        _("maximum answer length (tokens)"),
         default=1024,
         validators=[MinValueValidator(1)],
-        help_text=_("Where a request does not say; what a call may cost at most follows from it."),
+        help_text=_("Used if a request sets no limit. It determines the maximum cost of a call."),
     )
     token_parameter = models.CharField(
-        _("its name for that limit"), max_length=30, choices=TokenParameter.choices, default=TokenParameter.MAX_TOKENS
+        _("name of the limit parameter"),
+        max_length=30,
+        choices=TokenParameter.choices,
+        default=TokenParameter.MAX_TOKENS,
     )
     supports_json_schema = models.BooleanField(_("JSON schema"), default=False)
     supports_logprobs = models.BooleanField(_("log probabilities"), default=False)
     supports_batch = models.BooleanField(_("batch"), default=False)
     is_local = models.BooleanField(
-        _("local"), default=False, help_text=_("May be on this machine or in a private network, and without TLS.")
+        _("local"),
+        default=False,
+        help_text=_("Allows addresses on this machine or in a private network, and connections without TLS."),
     )
-    is_allowed = models.BooleanField(_("allowed"), default=False, help_text=_("Studies may ask it."))
-    paused_until = models.DateTimeField(_("asked us to wait until"), null=True, blank=True, editable=False)
+    is_allowed = models.BooleanField(_("allowed"), default=False, help_text=_("Studies may use this endpoint."))
+    paused_until = models.DateTimeField(_("rate limited until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     changed_at = models.DateTimeField(_("changed"), auto_now=True)
 
@@ -118,7 +127,7 @@ class Endpoint(models.Model):
         except GatewayError as error:
             raise ValidationError({"base_url": str(error)}) from error
         if self.key_variable and self.key_host.lower() != host:
-            message = _("The key will be sent to %s only if that host stands here.") % host
+            message = _("The key is sent to %s only if you enter this host here.") % host
             raise ValidationError({"key_host": message})
 
     @property
@@ -182,7 +191,7 @@ class Call(models.Model):
     data = models.JSONField(_("parsed answer"), null=True, blank=True)
     logprobs = models.JSONField(_("log probabilities"), null=True, blank=True)
     refusal = models.TextField(_("refusal"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
-    finish_reason = models.CharField(_("why it ended"), max_length=40, blank=True)
+    finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True)
 
     prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
     completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
@@ -276,15 +285,15 @@ class Attempt(models.Model):
     fence = models.PositiveIntegerField()
     state = models.CharField(_("state"), max_length=10, choices=AttemptState.choices, default=AttemptState.INTENDED)
     fault = models.CharField(_("fault"), max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
-    error = models.TextField(_("error"), blank=True, help_text=_("Keys are cut out."))
+    error = models.TextField(_("error"), blank=True, help_text=_("Keys are removed."))
     # What the server said where that could not be used: the next question quotes it.
     reply = models.TextField(_("unusable reply"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
     http_status = models.PositiveSmallIntegerField(_("HTTP status"), null=True, blank=True)
-    retry_after = models.FloatField(_("asked to wait (s)"), null=True, blank=True)
+    retry_after = models.FloatField(_("retry after (s)"), null=True, blank=True)
     prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
     completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
     usage_estimated = models.BooleanField(_("tokens are an upper bound"), default=False)
-    bound = models.DecimalField(_("cost at most (minor units)"), max_digits=30, decimal_places=10)
+    bound = models.DecimalField(_("maximum cost (minor units)"), max_digits=30, decimal_places=10)
     cost = models.DecimalField(_("cost (minor units)"), max_digits=30, decimal_places=10)
     currency = models.CharField(_("currency"), max_length=3)
     started_at = models.DateTimeField(_("sent"))
@@ -343,7 +352,7 @@ class StudySpend(models.Model):
     """
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="spend")
-    held = models.DecimalField(_("held (minor units)"), max_digits=30, decimal_places=10, default=0)
+    held = models.DecimalField(_("reserved (minor units)"), max_digits=30, decimal_places=10, default=0)
     settled = models.DecimalField(_("settled (minor units)"), max_digits=30, decimal_places=10, default=0)
 
     class Meta:

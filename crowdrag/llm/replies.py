@@ -36,7 +36,7 @@ def read_response(response: httpx2.Response) -> Outcome:
     if 200 <= status < 300:
         return replace(_read_completion(response.content), http_status=status)
     if 300 <= status < 400:
-        message = _("The server points elsewhere, and redirects are not followed. Enter the final address.")
+        message = _("The server redirects to another address. Redirects are not followed. Enter the final address.")
         return Outcome(AttemptState.FAILED, Fault.REDIRECTED, message, http_status=status)
     text = response.content.decode("utf-8", "replace")
     error = _stated_error(text)
@@ -64,7 +64,7 @@ def _read_completion(content: bytes) -> Outcome:
             return Outcome(state, Fault.SERVER, _message(body), is_transient=True, reported=body.get("usage"))
         return _parse_completion(body)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        problem = _("The reply is not a chat completion (%(problem)s): %(quoted)s") % {
+        problem = _("The reply is not a valid chat completion (%(problem)s): %(quoted)s") % {
             "problem": f"{type(error).__name__} {error}",
             "quoted": content[:200].decode("utf-8", "replace"),
         }

@@ -28,10 +28,10 @@ class _PeriodForm(forms.Form):
 class AuditLogForm(_PeriodForm):
     """Which looks."""
 
-    user = forms.EmailField(label=_("Who (e-mail address)"), required=False)
+    user = forms.EmailField(label=_("User (email address)"), required=False)
     study = forms.CharField(label=_("Study (short name)"), required=False, max_length=80)
     participant = forms.CharField(label=_("Pseudonym"), required=False, max_length=200)
-    what = forms.ChoiceField(label=_("What"), required=False, choices=[("", _("anything")), *AuditedContent.choices])
+    what = forms.ChoiceField(label=_("Content"), required=False, choices=[("", _("all")), *AuditedContent.choices])
 
     field_order = ("user", "study", "participant", "what", "since", "until")
 
@@ -39,7 +39,7 @@ class AuditLogForm(_PeriodForm):
 class FailuresForm(_PeriodForm):
     """Which failures."""
 
-    user = forms.EmailField(label=_("Account (e-mail address)"), required=False)
+    user = forms.EmailField(label=_("Account (email address)"), required=False)
 
     field_order = ("user", "since", "until")
 
@@ -54,13 +54,13 @@ class ErasureForm(forms.Form):
 class ConfirmForm(ErasureForm):
     """The same, written out once more."""
 
-    again = forms.CharField(label=_("The pseudonym once more"), max_length=200)
+    again = forms.CharField(label=_("Enter the pseudonym again to confirm"), max_length=200)
 
     def clean(self) -> dict[str, Any]:
         """Refuse where it is another."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.get("again") != cleaned.get("pseudonym"):
-            self.add_error("again", _("This is not the pseudonym."))
+            self.add_error("again", _("The pseudonym does not match."))
         return cleaned
 
 

@@ -19,7 +19,7 @@ class BackupKind(models.TextChoices):
 class Backup(models.Model):
     """One backup, or one drill: a backup restored into an empty system, checked, and thrown away."""
 
-    kind = models.CharField(_("what"), max_length=10, choices=BackupKind.choices)
+    kind = models.CharField(_("type"), max_length=10, choices=BackupKind.choices)
     at = models.DateTimeField(_("when"))
     # The name alone: where backups lie is nobody's business who reads this.
     file = models.CharField(_("file"), max_length=255)
@@ -30,7 +30,7 @@ class Backup(models.Model):
     files = models.BigIntegerField(_("files"), default=0)
     seconds = models.FloatField(_("seconds"), default=0)
     is_good = models.BooleanField(_("good"))
-    message = models.TextField(_("what was found"), blank=True)
+    message = models.TextField(_("findings"), blank=True)
 
     class Meta:
         constraints = [
@@ -58,7 +58,7 @@ class Machine(models.Model):
     """
 
     name = models.CharField(_("machine"), max_length=200, unique=True)
-    at = models.DateTimeField(_("heard of"))
+    at = models.DateTimeField(_("last report"))
     facts = models.JSONField(default=dict)
 
     class Meta:

@@ -47,38 +47,40 @@ def _tile(title: str | Promise, url_name: str, bad: list[str], warn: list[str], 
 
 def _services(now: datetime) -> Tile:
     queues = service_status.queues(now=now)
-    bad = [_("Nobody serves the queue %s, and work is due.") % queue.name for queue in queues if queue.is_deserted]
+    bad = [_("No worker serves the queue %s, but work is due.") % queue.name for queue in queues if queue.is_deserted]
     if not service_status.sweeps_alive(now=now):
-        bad.append(_("No sweep was heard of: work that is lost stays lost."))
+        bad.append(_("No sweep is running, so lost work is not recovered."))
     if not service_status.broker().answers:
-        bad.append(_("The broker does not answer."))
+        bad.append(_("The broker does not respond."))
     bad += [
         _("%(title)s: %(state)s, %(reason)s") % entry
         for entry in service_status.supervised()
         if entry.get("state") not in {"ready", "starting"}
     ]
     due = sum(queue.due for queue in queues)
-    fine = ngettext("All served; %(n)d unit is due.", "All served; %(n)d units are due.", due) % {"n": due}
+    fine = ngettext(
+        "All queues are served. %(n)d unit is due.", ("All queues are served. %(n)d units are due."), due
+    ) % {"n": due}
     return _tile(gettext_lazy("Services and queues"), "operations_services", bad, [], fine)
 
 
 def _machines(now: datetime) -> Tile:
     rows = machines.list_machines(now=now)
-    warn = [_("%s has not been heard of lately.") % row["machine"].name for row in rows if row["is_silent"]]
+    warn = [_("%s has not reported lately.") % row["machine"].name for row in rows if row["is_silent"]]
     devices = sum(len(row["machine"].facts.get("devices", [])) for row in rows if not row["is_silent"])
     fine = _("%(machines)d machines, %(devices)d devices.") % {"machines": len(rows), "devices": devices}
-    return _tile(gettext_lazy("Workers and devices"), "operations_machines", [], warn, fine)
+    return _tile(gettext_lazy("Workers and machines"), "operations_machines", [], warn, fine)
 
 
 def _work(now: datetime) -> Tile:
     counts = service_status.hanging_counts(now=now)
     messages = {
-        "stale": _("%d units whose worker vanished."),
-        "waiting": _("%d units have waited for more than five minutes."),
-        "failed": _("%d units failed for good in a day."),
+        "stale": _("%d units lost their worker."),
+        "waiting": _("%d units have been waiting for more than five minutes."),
+        "failed": _("%d units failed permanently in the last day."),
     }
     warn = [messages[name] % count for name, count in counts.items() if count]
-    return _tile(gettext_lazy("Stuck and slow work"), "operations_work", [], warn, _("Nothing hangs."))
+    return _tile(gettext_lazy("Stuck and slow work"), "operations_work", [], warn, _("No stuck jobs."))
 
 
 def _spending() -> Tile:
@@ -88,14 +90,14 @@ def _spending() -> Tile:
         % {"study": row["study"].slug, "share": int(row["share"] * 100)}
         for row in rows[:5]
     ]
-    return _tile(gettext_lazy("Budgets and spend"), "operations_spend", [], warn, _("No budget is nearly spent."))
+    return _tile(gettext_lazy("Budgets and spending"), "operations_spend", [], warn, _("No budget is nearly used up."))
 
 
 def _disk() -> Tile:
     disks = disk_usage.disks()
     bad = [_("The disk of %s is nearly full.") % ", ".join(disk["names"]) for disk in disks if disk["is_nearly_full"]]
     least = min((int(disk["share"] * 100) for disk in disks), default=0)
-    return _tile(gettext_lazy("Disk"), "operations_disk", bad, [], _("%d %% free at least.") % least)
+    return _tile(gettext_lazy("Disk"), "operations_disk", bad, [], _("At least %d %% free.") % least)
 
 
 def _sign_ins(now: datetime) -> Tile:
@@ -103,21 +105,25 @@ def _sign_ins(now: datetime) -> Tile:
     refused = failures.filter(was_refused=True).values("address", "account_hash").distinct().count()
     warn = []
     if refused:
-        message = ngettext("%(n)d was made to wait in a day.", "%(n)d were made to wait in a day.", refused)
+        message = ngettext(
+            "%(n)d was rate limited in the last day.", ("%(n)d were rate limited in the last day."), refused
+        )
         warn = [message % {"n": refused}]
-    fine = _("%d failed in a day.") % failures.count()
+    fine = _("%d failed in the last day.") % failures.count()
     return _tile(gettext_lazy("Failed sign-ins"), "operations_sign_ins", [], warn, fine)
 
 
 def _audit_log(now: datetime) -> Tile:
     looks: Any = AccessLogEntry.objects.filter(at__gte=now - DAY)
-    message = _("%(looks)d looks by %(people)d people in a day.")
+    message = _("%(looks)d views by %(people)d people in the last day.")
     fine = message % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
-    return _tile(gettext_lazy("Who looked at worker data"), "operations_access_log", [], [], fine)
+    return _tile(gettext_lazy("Access log"), "operations_access_log", [], [], fine)
 
 
 def _backups(now: datetime) -> Tile:
     kept = backups.status(now=now)
-    bad = [_("There is no good backup of the last two days.")] if kept.backup_is_late else []
-    warn = [_("No restore was rehearsed well in three months.")] if kept.drill_is_late else []
-    return _tile(gettext_lazy("Backups"), "operations_backups", bad, warn, _("Backed up, and the restore rehearsed."))
+    bad = [_("There is no good backup from the last two days.")] if kept.backup_is_late else []
+    warn = [_("There was no successful restore drill in the last three months.")] if kept.drill_is_late else []
+    return _tile(
+        gettext_lazy("Backups"), "operations_backups", bad, warn, _("Backup and restore drill are up to date.")
+    )

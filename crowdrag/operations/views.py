@@ -32,13 +32,13 @@ from .forms import AuditLogForm, ConfirmForm, ErasureForm, FailuresForm, Removal
 PAGES: dict[str, str | Promise] = {
     "operations": gettext_lazy("Overview"),
     "operations_services": gettext_lazy("Services and queues"),
-    "operations_machines": gettext_lazy("Workers and devices"),
+    "operations_machines": gettext_lazy("Workers and machines"),
     "operations_work": gettext_lazy("Stuck and slow work"),
-    "operations_spend": gettext_lazy("Budgets and spend"),
+    "operations_spend": gettext_lazy("Budgets and spending"),
     "operations_disk": gettext_lazy("Disk"),
-    "operations_rates": gettext_lazy("Rates and latencies"),
+    "operations_rates": gettext_lazy("Requests and latency"),
     "operations_sign_ins": gettext_lazy("Failed sign-ins"),
-    "operations_access_log": gettext_lazy("Who looked at worker data"),
+    "operations_access_log": gettext_lazy("Access log"),
     "operations_retention": gettext_lazy("Retention and erasure"),
     "operations_backups": gettext_lazy("Backups"),
 }
@@ -213,13 +213,13 @@ def remove_by_rule(request: HttpRequest) -> HttpResponse:
     """Remove what a rule found when it was looked at."""
     form = RemovalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Look at what would be removed first."))
+        messages.error(request, _("First preview what would be removed."))
         return redirect("operations_retention")
     arguments: Any = {"name": form.cleaned_data["rule"], "until": form.cleaned_data["until"], "by": request.user}
     try:
         done = retention.remove_by_rule(**arguments, now=timezone.now())
     except retention.UnknownRuleError:
-        messages.error(request, _("There is no such rule."))
+        messages.error(request, _("This rule does not exist."))
     else:
         messages.success(request, _("Removed: %d rows.") % sum(done.rows.values()))
     return redirect("operations_retention")
@@ -240,7 +240,7 @@ def erase_page(request: HttpRequest) -> HttpResponse:
         return render_framed(request, "erase", {"form": form}, status=422 if any(named.values()) else 200)
     if request.method == "POST" and form.is_valid() and not person.erased_at:
         retention.erase_person(participant=person, by=request.user, now=timezone.now())  # type: ignore[arg-type]
-        messages.success(request, _("Erased. A tombstone with the pseudonym stays."))
+        messages.success(request, _("Erased. Only a record with the pseudonym remains."))
         return redirect("operations_retention")
     context: dict[str, Any] = {"form": form, "person": person, "confirm": _confirm_form(form, named)}
     try:

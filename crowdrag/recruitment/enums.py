@@ -11,7 +11,7 @@ class SubmissionStatus(models.TextChoices):
     ACTIVE = "ACTIVE", _("started")
     TIMED_OUT = "TIMED-OUT", _("timed out")
     RETURNED = "RETURNED", _("returned")
-    AWAITING_REVIEW = "AWAITING REVIEW", _("awaits review")
+    AWAITING_REVIEW = "AWAITING REVIEW", _("awaiting review")
     SCREENED_OUT = "SCREENED OUT", _("screened out")
     REJECTED = "REJECTED", _("rejected")
     PARTIALLY_APPROVED = "PARTIALLY APPROVED", _("partly approved")
@@ -23,10 +23,10 @@ class StudyStatus(models.TextChoices):
 
     UNPUBLISHED = "UNPUBLISHED", _("draft")
     SCHEDULED = "SCHEDULED", _("scheduled")
-    PUBLISHING = "PUBLISHING", _("being published")
+    PUBLISHING = "PUBLISHING", _("publishing")
     ACTIVE = "ACTIVE", _("recruiting")
     PAUSED = "PAUSED", _("paused")
-    AWAITING_REVIEW = "AWAITING REVIEW", _("no place left; reviews are open")
+    AWAITING_REVIEW = "AWAITING REVIEW", _("full, reviews open")
     COMPLETED = "COMPLETED", _("completed")
 
 
@@ -44,20 +44,20 @@ class ActionState(models.TextChoices):
     """The state of an action. UNKNOWN: it may have been carried out, so it is looked up and never just repeated."""
 
     WAITING = "WAITING", _("waiting")
-    SENDING = "SENDING", _("being sent")
-    UNKNOWN = "UNKNOWN", _("outcome unknown")
+    SENDING = "SENDING", _("sending")
+    UNKNOWN = "UNKNOWN", _("unknown outcome")
     DONE = "DONE", _("done")
-    FAILED = "FAILED", _("needs you")
-    DROPPED = "DROPPED", _("dropped")
+    FAILED = "FAILED", _("needs attention")
+    DROPPED = "DROPPED", _("discarded")
 
 
 class EventState(models.TextChoices):
     """How an event stands that the platform told of."""
 
     WAITING = "WAITING", _("waiting")
-    SENDING = "SENDING", _("being handled")
+    SENDING = "SENDING", _("processing")
     DONE = "DONE", _("done")
-    FAILED = "FAILED", _("given up")
+    FAILED = "FAILED", _("failed")
 
 
 class RejectionCategory(models.TextChoices):
@@ -67,7 +67,7 @@ class RejectionCategory(models.TextChoices):
     TOO_SLOWLY = "TOO_SLOWLY", _("exceptionally slow")
     FAILED_INSTRUCTIONS = "FAILED_INSTRUCTIONS", _("did not follow the instructions")
     FAILED_CHECK = "FAILED_CHECK", _("failed attention checks")
-    LOW_EFFORT = "LOW_EFFORT", _("little effort")
+    LOW_EFFORT = "LOW_EFFORT", _("low effort")
     INCOMP_LONGITUDINAL = "INCOMP_LONGITUDINAL", _("earlier part missing")
     MALINGERING = "MALINGERING", _("feigned a condition")
     NO_CODE = "NO_CODE", _("no completion code")
@@ -80,9 +80,9 @@ class RejectionCategory(models.TextChoices):
 class LocalStatus(models.TextChoices):
     """How somebody's work stands in this system, as the app that owns the way says."""
 
-    NOTHING = "NOTHING", _("nothing begun")
-    WORKING = "WORKING", _("at work")
+    NOTHING = "NOTHING", _("not started")
+    WORKING = "WORKING", _("in progress")
     HANDED_IN = "HANDED_IN", _("submitted")
     ACCEPTED = "ACCEPTED", _("accepted")
     REJECTED = "REJECTED", _("rejected")
-    GONE = "GONE", _("given back")
+    GONE = "GONE", _("returned")

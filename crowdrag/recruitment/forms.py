@@ -24,18 +24,18 @@ class DraftForm(forms.Form):
         label=gettext_lazy("Description"),
         widget=forms.Textarea(attrs={"rows": 6}),
         max_length=5000,
-        help_text=gettext_lazy("What people read before they take a place."),
+        help_text=gettext_lazy("Participants read this before they take a place."),
     )
     reward = forms.DecimalField(label=gettext_lazy("Reward"), min_value=Decimal("0.01"), max_digits=10)
     places = forms.IntegerField(
         label=gettext_lazy("Places"),
         min_value=1,
         max_value=MOST_PLACES,
-        help_text=gettext_lazy("More can be opened later; none can be taken back."),
+        help_text=gettext_lazy("You can add places later, but you cannot remove any."),
     )
-    minutes = forms.IntegerField(label=gettext_lazy("Minutes it takes"), min_value=1, max_value=MOST_MINUTES)
+    minutes = forms.IntegerField(label=gettext_lazy("Estimated time (minutes)"), min_value=1, max_value=MOST_MINUTES)
     most_minutes = forms.IntegerField(
-        label=gettext_lazy("Minutes allowed at most"), min_value=1, max_value=MOST_MINUTES, required=False
+        label=gettext_lazy("Maximum time (minutes)"), min_value=1, max_value=MOST_MINUTES, required=False
     )
     devices = forms.MultipleChoiceField(
         label=gettext_lazy("Devices"),
@@ -47,26 +47,26 @@ class DraftForm(forms.Form):
         label=gettext_lazy("First languages"),
         required=False,
         max_length=300,
-        help_text=gettext_lazy("As Prolific writes them, with commas between: English, German. Empty: any."),
+        help_text=gettext_lazy("As spelled on Prolific, separated by commas: English, German. Leave empty for any."),
     )
     countries = forms.CharField(
         label=gettext_lazy("Countries of residence"),
         required=False,
         max_length=300,
-        help_text=gettext_lazy("With commas between: United Kingdom, Ireland. Empty: any."),
+        help_text=gettext_lazy("Separated by commas: United Kingdom, Ireland. Leave empty for any."),
     )
     approval_rate = forms.IntegerField(
-        label=gettext_lazy("Least approval rate in per cent"), min_value=0, max_value=100, required=False
+        label=gettext_lazy("Minimum approval rate (%)"), min_value=0, max_value=100, required=False
     )
     completed = forms.IntegerField(
-        label=gettext_lazy("Least number of approved submissions"), min_value=0, max_value=1_000_000, required=False
+        label=gettext_lazy("Minimum number of approved submissions"), min_value=0, max_value=1_000_000, required=False
     )
     screen_out_reward = forms.DecimalField(
-        label=gettext_lazy("Pay when screened out"),
+        label=gettext_lazy("Screen-out payment"),
         min_value=Decimal("0.01"),
         max_digits=10,
         required=False,
-        help_text=gettext_lazy("Only workspaces that have this on Prolific. Empty: nobody is screened out."),
+        help_text=gettext_lazy("Only for Prolific workspaces with this feature. Leave empty to screen nobody out."),
     )
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
@@ -128,19 +128,19 @@ class DraftForm(forms.Form):
         try:
             return money.to_minor(amount, self.study.currency)
         except money.TooFineError as error:
-            raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
+            raise forms.ValidationError(_("The amount has too many decimal places for this currency.")) from error
 
 
 class PlacesForm(forms.Form):
     """How many places there are to be in all."""
 
-    to = forms.IntegerField(label=gettext_lazy("Places in all"), min_value=1, max_value=MOST_PLACES)
+    to = forms.IntegerField(label=gettext_lazy("Total places"), min_value=1, max_value=MOST_PLACES)
 
 
 class ConfirmedForm(forms.Form):
     """What costs money is confirmed: one click alone pays nobody."""
 
-    confirmed = forms.BooleanField(label=gettext_lazy("Yes, pay this"))
+    confirmed = forms.BooleanField(label=gettext_lazy("I confirm this payment"))
 
 
 class ApproveForm(ConfirmedForm):
@@ -150,13 +150,17 @@ class ApproveForm(ConfirmedForm):
 class RejectForm(forms.Form):
     """Why nothing is paid, as the person is told."""
 
-    category = forms.ChoiceField(label=gettext_lazy("Reason, as Prolific sorts it"), choices=RejectionCategory.choices)
+    category = forms.ChoiceField(
+        label=gettext_lazy("Rejection category on Prolific"), choices=RejectionCategory.choices
+    )
     message = forms.CharField(
-        label=gettext_lazy("Message to the person"),
+        label=gettext_lazy("Message to the participant"),
         widget=forms.Textarea(attrs={"rows": 4}),
         min_length=LEAST_MESSAGE,
         max_length=MOST_MESSAGE,
-        help_text=gettext_lazy("At least 100 characters: what was wrong, with an example. There is no way back."),
+        help_text=gettext_lazy(
+            "At least 100 characters. Explain what was wrong and give an example. You cannot undo a rejection."
+        ),
     )
 
 
@@ -165,9 +169,9 @@ class BonusForm(ConfirmedForm):
 
     amount = forms.DecimalField(label=gettext_lazy("Bonus"), min_value=Decimal("0.01"), max_digits=10)
     reason = forms.CharField(
-        label=gettext_lazy("What for"),
+        label=gettext_lazy("Reason"),
         max_length=300,
-        help_text=gettext_lazy("For your records; Prolific is not told."),
+        help_text=gettext_lazy("For your records. It is not sent to Prolific."),
     )
     once = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -182,7 +186,7 @@ class BonusForm(ConfirmedForm):
         try:
             return money.to_minor(self.cleaned_data["amount"], self.study.currency)
         except money.TooFineError as error:
-            raise forms.ValidationError(_("This is finer than the currency is counted.")) from error
+            raise forms.ValidationError(_("The amount has too many decimal places for this currency.")) from error
 
 
 class ScreenOutForm(ConfirmedForm):

@@ -21,29 +21,29 @@ class PlatformStudy(models.Model):
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="platform_studies")
-    purpose = models.CharField(_("way of taking part"), max_length=50)
+    purpose = models.CharField(_("activity"), max_length=50)
     link = models.OneToOneField(EntryLink, models.PROTECT, related_name="platform_study")
-    external_id = models.CharField(_("the platform's id"), max_length=100, blank=True)
+    external_id = models.CharField(_("ID on the platform"), max_length=100, blank=True)
     name = models.CharField(_("public name"), max_length=120)
     internal_name = models.CharField(_("internal name"), max_length=120, unique=True)
     description = models.TextField(_("description"))
     # Money in minor units of the study's currency.
     reward = models.PositiveIntegerField(_("reward (minor units)"), validators=[MinValueValidator(1)])
     places = models.PositiveIntegerField(_("places"), validators=[MinValueValidator(1)])
-    minutes = models.PositiveSmallIntegerField(_("minutes it takes"), validators=[MinValueValidator(1)])
-    most_minutes = models.PositiveSmallIntegerField(_("minutes allowed at most"), null=True, blank=True)
+    minutes = models.PositiveSmallIntegerField(_("estimated time (minutes)"), validators=[MinValueValidator(1)])
+    most_minutes = models.PositiveSmallIntegerField(_("maximum time (minutes)"), null=True, blank=True)
     devices = models.JSONField(_("devices"), default=list, blank=True)
-    eligibility = models.JSONField(_("who may take part"), default=dict, blank=True)
+    eligibility = models.JSONField(_("eligibility"), default=dict, blank=True)
     # Code type of the platform -> the code; what people are led back with stands in the link.
     codes = models.JSONField(_("completion codes"), default=dict, blank=True)
-    screen_out_reward = models.PositiveIntegerField(_("pay when screened out (minor units)"), null=True, blank=True)
-    status = models.CharField(_("status there"), max_length=20, blank=True)
-    places_taken = models.PositiveIntegerField(_("places taken there"), default=0)
+    screen_out_reward = models.PositiveIntegerField(_("screen-out payment (minor units)"), null=True, blank=True)
+    status = models.CharField(_("status on the platform"), max_length=20, blank=True)
+    places_taken = models.PositiveIntegerField(_("places taken on the platform"), default=0)
     published_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField(_("asked about last"), null=True, blank=True)
-    listed_at = models.DateTimeField(_("submissions listed last"), null=True, blank=True)
-    problem = models.TextField(_("what went wrong last"), blank=True)
-    created_at = models.DateTimeField(_("made"))
+    seen_at = models.DateTimeField(_("last refreshed"), null=True, blank=True)
+    listed_at = models.DateTimeField(_("submissions last listed"), null=True, blank=True)
+    problem = models.TextField(_("last problem"), blank=True)
+    created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
@@ -70,7 +70,7 @@ class PlatformStudy(models.Model):
     def status_label(self) -> str:
         """The status in words; what the platform says where we have no words for it."""
         if not self.external_id:
-            return str(_("not made there yet"))
+            return str(_("not created on the platform yet"))
         return str(StudyStatus(self.status).label) if self.status in StudyStatus.values else self.status
 
     @property
@@ -87,11 +87,11 @@ class Submission(models.Model):
     """
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="submissions")
-    external_id = models.CharField(_("the platform's id"), max_length=200)
+    external_id = models.CharField(_("ID on the platform"), max_length=200)
     participant = models.ForeignKey(Participant, models.SET_NULL, null=True, blank=True, related_name="visits")
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
     # Empty: they came here, and the platform has not been heard of them.
-    status = models.CharField(_("status there"), max_length=20, blank=True, choices=SubmissionStatus.choices)
+    status = models.CharField(_("status on the platform"), max_length=20, blank=True, choices=SubmissionStatus.choices)
     status_at = models.DateTimeField(_("status as of"), null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -128,7 +128,7 @@ class PlatformAction(QueuedRow):
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="actions")
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="actions")
-    kind = models.CharField(_("what"), max_length=12, choices=ActionKind.choices)
+    kind = models.CharField(_("action"), max_length=12, choices=ActionKind.choices)
     key = models.CharField(max_length=200)
     # What goes with it: category and message, amount and reason, or the number of places.
     details = models.JSONField(_("details"), default=dict, blank=True)
@@ -136,7 +136,7 @@ class PlatformAction(QueuedRow):
     progress = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=ActionState.choices, default=ActionState.WAITING)
     error = models.TextField(_("last problem"), blank=True)
-    created_at = models.DateTimeField(_("ordered"))
+    created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     done_at = models.DateTimeField(_("done"), null=True, blank=True)
 
@@ -177,14 +177,14 @@ class PlatformEvent(QueuedRow):
 
     event_id = models.CharField(max_length=200, unique=True)
     kind = models.CharField(_("kind"), max_length=100)
-    resource_id = models.CharField(_("of what"), max_length=200)
+    resource_id = models.CharField(_("subject"), max_length=200)
     status = models.CharField(_("status"), max_length=50, blank=True)
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
     sent_at = models.DateTimeField(_("sent"))
     received_at = models.DateTimeField(_("received"))
     handled_at = models.DateTimeField(_("handled"), null=True, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=EventState.choices, default=EventState.WAITING)
-    note = models.CharField(_("what came of it"), max_length=300, blank=True)
+    note = models.CharField(_("outcome"), max_length=300, blank=True)
 
     class Meta(QueuedRow.Meta):
         constraints = [

@@ -78,9 +78,9 @@ def _rows(platform_study: PlatformStudy, submissions: list[Submission]) -> list[
         stands = here.get(submission.external_id)
         words = _disagreement(submission, stands, is_requested=submission.pk in deciding)
         if submission.participant_id and twice[submission.participant_id] > 1:
-            words = words or _("this person has more than one submission there")
+            words = words or _("this person has more than one submission on Prolific")
         if shared[submission.external_id] > 1:
-            words = words or _("several people came here with this submission")
+            words = words or _("several people arrived with this submission")
         listed.append(VisitRow(submission, stands, words))
     return listed
 
@@ -99,13 +99,13 @@ def _disagreement(row: Submission, here: LocalStatus | None, *, is_requested: bo
         return (
             ""
             if row.status in submission_sync.UNDER_WAY + submission_sync.RELEASED
-            else _("nobody came here with this submission")
+            else _("nobody arrived with this submission")
         )
     for applies, words in _RULES:
         if applies(row, here):
             return str(words)
     if here == LocalStatus.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW:
-        return _("accepted here, not approved there")
+        return _("accepted in CrowdRAG, not approved on Prolific")
     return ""
 
 
@@ -122,25 +122,31 @@ def _without_code(here: Sequence[LocalStatus | None], row: Submission, stands: L
 _WORK_MISSING = (LocalStatus.NOTHING, LocalStatus.WORKING, LocalStatus.GONE)
 _WORK_DONE = (LocalStatus.HANDED_IN, LocalStatus.ACCEPTED)
 _RULES = (
-    (partial(_without_code, _WORK_DONE), gettext_lazy("no code there; the work is here")),
-    (partial(_without_code, _WORK_MISSING), gettext_lazy("no code there, nothing submitted here")),
+    (partial(_without_code, _WORK_DONE), gettext_lazy("no code on Prolific, but submitted in CrowdRAG")),
+    (partial(_without_code, _WORK_MISSING), gettext_lazy("no code on Prolific, nothing submitted in CrowdRAG")),
     (
         partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), _WORK_MISSING),
-        gettext_lazy("submitted there, not here"),
+        gettext_lazy("submitted on Prolific, not in CrowdRAG"),
     ),
-    (partial(_both_hold, submission_sync.RELEASED, _WORK_DONE), gettext_lazy("given back there, submitted here")),
-    (partial(_both_hold, submission_sync.PAID, (LocalStatus.REJECTED,)), gettext_lazy("rejected here, paid there")),
+    (
+        partial(_both_hold, submission_sync.RELEASED, _WORK_DONE),
+        gettext_lazy("returned on Prolific, submitted in CrowdRAG"),
+    ),
+    (
+        partial(_both_hold, submission_sync.PAID, (LocalStatus.REJECTED,)),
+        gettext_lazy("rejected in CrowdRAG, paid on Prolific"),
+    ),
     (
         partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), (LocalStatus.REJECTED,)),
-        gettext_lazy("rejected here, open there"),
+        gettext_lazy("rejected in CrowdRAG, open on Prolific"),
     ),
     (
         partial(_both_hold, (SubmissionStatus.REJECTED,), (LocalStatus.ACCEPTED,)),
-        gettext_lazy("accepted here, rejected there"),
+        gettext_lazy("accepted in CrowdRAG, rejected on Prolific"),
     ),
     (
         partial(_both_hold, (SubmissionStatus.APPROVED,), (LocalStatus.HANDED_IN,)),
-        gettext_lazy("paid there before it was judged"),
+        gettext_lazy("paid on Prolific before review"),
     ),
 )
 
@@ -152,7 +158,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     listener = listeners.listener_for(platform_study.purpose)
     needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
     places = platform_studies.places_needed(platform_study, still=needs.places) if needs else None
-    by_status = [(SubmissionStatus(name).label if name else _("not heard of"), n) for name, n in counted.most_common()]
+    by_status = [(SubmissionStatus(name).label if name else _("no status yet"), n) for name, n in counted.most_common()]
     return {
         "by_status": by_status,
         "submissions": sum(counted.values()),
@@ -177,7 +183,9 @@ def connection(study: Study, platform_study: PlatformStudy | None) -> Connection
     currency = str(balance.get("currency_code") or "")[:3]
     available = balance.get("available_balance")
     return Connection(
-        hint="" if client.account.workspace else _("CROWDRAG_PROLIFIC_WORKSPACE is not set: the balance is not known."),
+        hint=""
+        if client.account.workspace
+        else _("CROWDRAG_PROLIFIC_WORKSPACE is not set, so the balance is unknown."),
         balance=available if isinstance(available, int) else None,
         currency=currency,
         is_other_currency=bool(currency) and currency != study.currency,

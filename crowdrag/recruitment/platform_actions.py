@@ -32,14 +32,14 @@ class NotFromPlatformError(ActionError):
     """The visit is none of a platform's study of this way."""
 
     def __init__(self) -> None:
-        super().__init__(_("This person did not come by a study of the platform that was made here."))
+        super().__init__(_("This person did not come from a platform study created in CrowdRAG."))
 
 
 class AlreadyRequestedError(ActionError):
     """The same key stands for another action."""
 
     def __init__(self) -> None:
-        super().__init__(_("Something else was ordered under this name. Nothing was changed."))
+        super().__init__(_("A different action already exists under this name. Nothing was changed."))
 
 
 class ShortMessageError(ActionError):
@@ -47,7 +47,7 @@ class ShortMessageError(ActionError):
 
     def __init__(self, length: int) -> None:
         super().__init__(
-            _("Prolific asks for at least %(least)d characters that explain a rejection; these are %(length)d.")
+            _("Prolific requires at least %(least)d characters to explain a rejection. You entered %(length)d.")
             % {"least": LEAST_MESSAGE, "length": length}
         )
 
@@ -56,7 +56,7 @@ class LongMessageError(ActionError):
     """More than anybody reads."""
 
     def __init__(self) -> None:
-        super().__init__(_("The message is longer than %(most)d characters.") % {"most": MOST_MESSAGE})
+        super().__init__(_("The message must have at most %(most)d characters.") % {"most": MOST_MESSAGE})
 
 
 class BadCategoryError(ActionError):
@@ -70,7 +70,7 @@ class BadAmountError(ActionError):
     """No amount that can be paid."""
 
     def __init__(self) -> None:
-        super().__init__(_("A bonus is more than nothing, and no more than can be counted."))
+        super().__init__(_("The bonus must be more than 0 and not too large to store."))
 
 
 class BadPlacesError(ActionError):
@@ -78,7 +78,7 @@ class BadPlacesError(ActionError):
 
     def __init__(self, places: int) -> None:
         super().__init__(
-            _("There are %(places)d places already, and the platform takes none back.") % {"places": places}
+            _("There are already %(places)d places. You cannot reduce the number on the platform.") % {"places": places}
         )
 
 
@@ -86,9 +86,7 @@ class NoScreenOutError(ActionError):
     """The study was made without a code for it."""
 
     def __init__(self) -> None:
-        super().__init__(
-            _("This study was made without pay for people who are screened out; pay them a bonus instead.")
-        )
+        super().__init__(_("This study has no screen-out payment. Pay a bonus instead."))
 
 
 class NotPossibleError(ActionError):
@@ -97,7 +95,7 @@ class NotPossibleError(ActionError):
     def __init__(self, submission: Submission, kind: ActionKind) -> None:
         status = submission.get_status_display() if submission.status else _("not known yet")
         super().__init__(
-            _("The submission is %(status)s on Prolific, or this was ordered already. Nothing was sent: %(kind)s.")
+            _("“%(kind)s” was not sent. The submission is %(status)s on Prolific, or the action already exists.")
             % {"status": status, "kind": kind.label}
         )
 
@@ -106,7 +104,7 @@ class NothingToRetryError(ActionError):
     """Only what failed is sent again."""
 
     def __init__(self) -> None:
-        super().__init__(_("This order is not one that waits for you."))
+        super().__init__(_("This action does not need your attention."))
 
 
 _Status = SubmissionStatus

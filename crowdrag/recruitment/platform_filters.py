@@ -76,7 +76,7 @@ class _Filters:
         for row in self.rows:
             if str(row.get("title", "")).strip().lower() in _TITLES[term]:
                 return row
-        raise EligibilityError(_("Prolific has no filter for “%(term)s” any more.") % {"term": term})
+        raise EligibilityError(_("Prolific no longer has a filter for “%(term)s”.") % {"term": term})
 
 
 def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[s
     """
     terms = {name: value for name, value in criteria.items() if value not in (None, "", [], {})}
     if unknown := set(terms) - set(_IDS):
-        raise EligibilityError(_("Nobody can be chosen by “%(term)s”.") % {"term": min(unknown)})
+        raise EligibilityError(_("You cannot filter participants by “%(term)s”.") % {"term": min(unknown)})
     if not terms:
         return []
     known = _Filters(endpoints.filters(client))
@@ -104,7 +104,7 @@ def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[s
 def _range(row: Mapping[str, Any], term: str, least: object) -> dict[str, Any]:
     most = 100 if term == "approval_rate" else int(row.get("max") or LARGEST_NUMBER)
     if not isinstance(least, int) or isinstance(least, bool) or not 0 <= least <= most:
-        raise EligibilityError(_("“%(term)s” is a number from 0 to %(most)d.") % {"term": term, "most": most})
+        raise EligibilityError(_("“%(term)s” must be a number from 0 to %(most)d.") % {"term": term, "most": most})
     return {"selected_range": {"lower": least, "upper": most}}
 
 
@@ -113,7 +113,7 @@ def _values(row: Mapping[str, Any], term: str, value: object) -> dict[str, Any]:
     choices = row.get("choices")
     if not names or not isinstance(choices, Mapping):
         raise EligibilityError(
-            _("Prolific's filter “%(title)s” takes no such choice.") % {"title": row.get("title", "")}
+            _("Prolific's filter “%(title)s” does not accept this choice.") % {"title": row.get("title", "")}
         )
     by_name = {str(label).strip().lower(): str(key) for key, label in choices.items()}
     chosen = []

@@ -118,7 +118,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
     action.progress = action.progress | {"paying": paying}
     # Written down and committed before it is sent: whoever finds this action later knows that it may have been.
     if not QUEUE.held(action).update(progress=action.progress):
-        raise OutcomeUnclear(_("Somebody else has this order."), LOOK_AGAIN)
+        raise OutcomeUnclear(_("Another process is handling this action."), LOOK_AGAIN)
     try:
         endpoints.pay_bonus(client, set_up)
     except (UnreachableError, BusyError, TokenError, RefusedError):
@@ -127,7 +127,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
         raise
     except OutcomeUnknownError as error:
         raise OutcomeUnclear(
-            _("Sent, but no answer came: it is looked up before anything else."), LOOK_AGAIN
+            _("Sent without an answer. Its status is checked before anything else happens."), LOOK_AGAIN
         ) from error
     raise Done
 
@@ -143,11 +143,11 @@ def _look_up(action: PlatformAction, row: dict[str, Any], now: datetime) -> None
     if submission_sync.listed_bonuses(row).count(amount) > int(paying["before"]):
         raise Done
     if now - datetime.fromisoformat(paying["at"]) < LOOK_UP_FOR:
-        raise OutcomeUnclear(_("Sent, but no answer came, and it does not show there yet."), LOOK_AGAIN)
+        raise OutcomeUnclear(_("Sent without an answer, and not visible on Prolific yet."), LOOK_AGAIN)
     raise NeedsPerson(
         _(
-            "It was sent, no answer came, and it does not show there. Look at the bonuses on Prolific: "
-            "if it was not paid, send it again; if it was, drop it here."
+            "Sent without an answer, and not visible on Prolific. Check the bonuses on Prolific. If it was not "
+            "paid, send it again. If it was paid, discard it here."
         )
     )
 
@@ -197,7 +197,7 @@ def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
     except Exception:
         # Whatever it is, the action is not lost, and the others are sent.
         log.exception("Platform action %s could not be sent", action.pk)
-        return _retry_later(action, _("A fault of this system; its operator's log says more."), now)
+        return _retry_later(action, _("Internal error. The operator's log has the details."), now)
     return _settle(action, ActionState.DONE, "", now)
 
 
@@ -219,11 +219,11 @@ def _fetch_submission(client: Client, action: PlatformAction, now: datetime) -> 
     try:
         row = endpoints.submission(client, action.submission.external_id)
     except MissingError as error:
-        raise NeedsPerson(_("Prolific knows no submission of this name.")) from error
+        raise NeedsPerson(_("Prolific does not know this submission.")) from error
     news = submission_sync.parse_submission(action.platform_study, row, now)
     study = str(row.get("study_id") or row.get("study") or action.platform_study.external_id)
     if study != action.platform_study.external_id:
-        raise NeedsPerson(_("There, this submission is another study's."))
+        raise NeedsPerson(_("On Prolific, this submission belongs to another study."))
     if news is not None:
         _check_person(action, news)
         submission_sync.record(action.platform_study, news, now=now)
@@ -236,7 +236,9 @@ def _check_person(action: PlatformAction, news: submission_sync.SubmissionUpdate
     if expected is None or news.identity_hash is None or expected.identity_hash is None:
         return
     if bytes(expected.identity_hash) != news.identity_hash:
-        raise NeedsPerson(_("There, this submission is somebody else's: the address was changed by whoever came."))
+        raise NeedsPerson(
+            _("On Prolific, this submission belongs to someone else. The person who arrived changed the URL.")
+        )
 
 
 def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: datetime) -> None:
@@ -246,21 +248,24 @@ def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: da
     if status in submission_sync.FINAL:
         assert status is not None
         raise NeedsPerson(
-            _("There it is decided already: %(status)s. Prolific takes no decision back.") % {"status": status.label}
+            _("Already decided on Prolific: %(status)s. Prolific does not reverse decisions.")
+            % {"status": status.label}
         )
     if status in submission_sync.UNDER_WAY:
         if now - action.created_at > PATIENCE:
-            raise NeedsPerson(_("The person has not submitted there. Ask them to, or settle it on Prolific."))
-        raise Postponed(_("Waits until the person submits there."), timedelta(minutes=5))
+            raise NeedsPerson(
+                _("The participant has not submitted on Prolific. Ask them to submit, or resolve it on Prolific.")
+            )
+        raise Postponed(_("Waiting until the participant submits on Prolific."), timedelta(minutes=5))
     if status in submission_sync.RELEASED and action.kind == ActionKind.REJECT:
-        raise NeedsPerson(_("The person gave the place back there: there is nothing to reject."))
+        raise NeedsPerson(_("The participant returned the place on Prolific. There is nothing to reject."))
     answer = endpoints.transition_submission(client, action.submission.external_id, _body(action))  # type: ignore[union-attr]
     news = submission_sync.parse_submission(action.platform_study, answer, now)
     if news is not None:
         submission_sync.record(action.platform_study, news, now=now)
     if news is None or news.status != target:
         # It was taken and takes its time: what is there in a moment decides.
-        raise Postponed(_("Sent; waits until it shows there."), timedelta(seconds=30))
+        raise Postponed(_("Sent. Waiting until it is visible on Prolific."), timedelta(seconds=30))
 
 
 def _body(action: PlatformAction) -> dict[str, Any]:
@@ -275,7 +280,7 @@ def _body(action: PlatformAction) -> dict[str, Any]:
 def _open_places(client: Client, action: PlatformAction, now: datetime) -> None:
     platform_study = action.platform_study
     if not platform_study.external_id:
-        raise NeedsPerson(_("The study is not made there yet."))
+        raise NeedsPerson(_("The study does not exist on Prolific yet."))
     to = int(action.details["to"])
     answer = polling.refresh(client, platform_study, now=now)
     if int(answer.get("total_available_places") or 0) < to:

@@ -105,7 +105,7 @@ def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     except PlatformError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("Prolific was asked: %(read)d submissions.") % {"read": read})
+        messages.success(request, _("Refreshed from Prolific: %(read)d submissions.") % {"read": read})
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -128,9 +128,9 @@ def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpRespons
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("Ordered: %(to)d places in all.") % {"to": to})
+            messages.success(request, _("Requested: %(to)d places in total.") % {"to": to})
     else:
-        messages.error(request, _("Say how many places there are to be in all."))
+        messages.error(request, _("Enter the total number of places."))
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -148,7 +148,7 @@ def take_step(request: HttpRequest, study: Study, purpose: str, step: str) -> Ht
         messages.error(request, str(error))
     else:
         messages.success(
-            request, _("On Prolific the study is now: %(status)s.") % {"status": platform_study.status_label}
+            request, _("New status of the study on Prolific: %(status)s.") % {"status": platform_study.status_label}
         )
     return redirect("recruitment", study.slug, purpose)
 
@@ -159,7 +159,7 @@ def _send_draft(request: HttpRequest, platform_study: PlatformStudy) -> HttpResp
             platform_study=platform_study, base=request.build_absolute_uri("/"), now=timezone.now()
         )
     except (PlatformError, EligibilityError) as error:
-        messages.error(request, _("Prolific did not take the draft: %(why)s") % {"why": error})
+        messages.error(request, _("Prolific did not accept the draft: %(why)s") % {"why": error})
     else:
         messages.success(request, _("The draft is on Prolific. Nobody sees it until you publish it."))
     return redirect("recruitment", platform_study.study.slug, platform_study.purpose)
@@ -229,7 +229,7 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("Ordered: Prolific is told in a moment."))
+            messages.success(request, _("Saved. It is sent to Prolific in a moment."))
         return redirect("recruitment_submission", study.slug, purpose, session)
     context = {
         "row": overview.row(submission),
@@ -299,7 +299,7 @@ def drop_action(request: HttpRequest, study: Study, purpose: str, action: int) -
     except platform_actions.ActionError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("The order is given up; Prolific is not told."))
+        messages.success(request, _("The action is discarded. Nothing is sent to Prolific."))
     return redirect("recruitment", study.slug, purpose)
 
 

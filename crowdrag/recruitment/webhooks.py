@@ -97,7 +97,7 @@ def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
     event = _parse_body(body)
     kind, resource = str(event.get("event_type") or "")[:100], str(event.get("resource_id") or "")
     if not kind or not _ID.fullmatch(resource):
-        raise WebhookError(_("The body names no event or nothing that it is about."))
+        raise WebhookError(_("The body does not name an event and its subject."))
     event_id = headers.event_id
     if not _ID.fullmatch(event_id):
         # The header is documented; a platform that leaves it out still tells the same thing once.
@@ -157,9 +157,9 @@ def _parse_body(body: bytes) -> dict[str, Any]:
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise WebhookError(_("The body is no JSON.")) from error
+        raise WebhookError(_("The body is not valid JSON.")) from error
     if not isinstance(event, dict):
-        raise WebhookError(_("The body is no event."))
+        raise WebhookError(_("The body is not an event."))
     # What PostgreSQL cannot keep as text says nothing to us either.
     clean = {name: value for name, value in event.items() if isinstance(value, str) and "\x00" not in value}
     return {name: value.encode("utf-8", "replace").decode() for name, value in clean.items()}
@@ -274,7 +274,7 @@ def subscribe(*, base: str) -> list[str]:
     with Client(get_account()) as client:
         parts = urlsplit(target)
         if parts.scheme != "https" and not client.account.is_loopback:
-            raise NotConfiguredError(_("Prolific calls addresses only that begin with https://."))
+            raise NotConfiguredError(_("Prolific only calls URLs that start with https://."))
         if not client.account.workspace:
             raise NotConfiguredError(_("CROWDRAG_PROLIFIC_WORKSPACE is not set."))
         subscribed = {

@@ -120,7 +120,7 @@ def dump_database(url: str, dump: Path) -> tuple[dict[str, int], str]:
             check=False,
         )
     if completed.returncode != 0:
-        raise Problem(f"The database could not be read whole:\n{completed.stderr.strip()}")
+        raise Problem(f"The database could not be read completely:\n{completed.stderr.strip()}")
     return counts, str(row[1])
 
 

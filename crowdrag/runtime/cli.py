@@ -88,7 +88,7 @@ def _execute(words: list[str]) -> None:
         if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
             raise
         raise Problem(
-            "The database has no tables yet, or older ones. Run `crowdrag migrate`, or start it with `crowdrag up`."
+            "The database has no tables or outdated ones. Run `crowdrag migrate`, or start it with `crowdrag up`."
         ) from error
 
 
@@ -98,9 +98,9 @@ def up(words: list[str]) -> None:
 
     parser = argparse.ArgumentParser(prog=f"crowdrag {words[0]}")
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
-    parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
+    parser.add_argument("--port", type=int, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(
-        "--detach", action="store_true", help="return when everything is ready; `crowdrag down` stops it"
+        "--detach", action="store_true", help="return when everything is ready (`crowdrag down` stops it)"
     )
     parser.add_argument(
         "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
@@ -145,9 +145,9 @@ def serve(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="crowdrag serve")
     parser.add_argument("part", choices=serving.PARTS)
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
-    parser.add_argument("--port", type=int, default=_port(), help="port of the web (also PORT=...)")
+    parser.add_argument("--port", type=int, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(
-        "--check", action="store_true", help="say whether the part that runs here is well, or end with 1"
+        "--check", action="store_true", help="check the health of the part that runs here (exit status 1 if unhealthy)"
     )
     options = parser.parse_args(words[1:])
     environment.require_explicit()
@@ -170,7 +170,9 @@ def prepare(words: list[str]) -> None:
     from crowdrag.runtime import preparation as preparing
 
     parser = argparse.ArgumentParser(prog="crowdrag prepare")
-    parser.add_argument("--only", choices=("database", "static"), help="one of the two; `static` asks no database")
+    parser.add_argument(
+        "--only", choices=("database", "static"), help=("one of the two (`static` does not use the database)")
+    )
     only = parser.parse_args(words[1:]).only
     if only != "static":
         environment.require_explicit()
@@ -187,7 +189,9 @@ def doctor(words: list[str]) -> None:
     from crowdrag.runtime import doctor as examination
 
     parser = argparse.ArgumentParser(prog="crowdrag doctor")
-    parser.add_argument("--within", type=float, default=examination.WITHIN, metavar="SECONDS", help="how long to look")
+    parser.add_argument(
+        "--within", type=float, default=examination.WITHIN, metavar="SECONDS", help=("duration of the check")
+    )
     within = parser.parse_args(words[1:]).within
     left = examination.left_of(within, began=psutil.Process().create_time(), now=time.time())
     findings = examination.examine(DataFolder.chosen(), left)
@@ -220,7 +224,9 @@ def drill(words: list[str]) -> None:
 
     parser = argparse.ArgumentParser(prog="crowdrag drill")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--place", type=Path, help="a folder with room for a whole system (default: the data folder)")
+    parser.add_argument(
+        "--place", type=Path, help=("a folder with enough space for a complete system (default: the data folder)")
+    )
     options = parser.parse_args(words[1:])
     done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
     print(f"{done.message} ({done.seconds:.1f} s)")

@@ -70,7 +70,7 @@ def disk(folder: DataFolder) -> Finding:
     except Problem as problem:
         return Finding("Disk", WRONG, f"{free} MB free", str(problem))
     if free < COMFORTABLE_MB:
-        return Finding("Disk", NOTE, f"{free} MB free", "Enough to run, little for a study: make some room.")
+        return Finding("Disk", NOTE, f"{free} MB free", "Enough to run, but little for a study. Free some space.")
     return Finding("Disk", OK, f"{free // 1024} GB free")
 
 
@@ -82,7 +82,7 @@ def memory(_folder: DataFolder) -> Finding:
     what = f"{usage.available // MEGABYTE} of {usage.total // MEGABYTE} MB available"
     if usage.available // MEGABYTE < COMFORTABLE_MB:
         return Finding(
-            "Memory", NOTE, what, "The neural parts want 2 GB: end other programs, or lower WORKERS_DEFAULT."
+            "Memory", NOTE, what, "The neural parts need 2 GB. Close other programs, or lower WORKERS_DEFAULT."
         )
     return Finding("Memory", OK, what)
 
@@ -91,7 +91,7 @@ def key_files(folder: DataFolder) -> Finding:
     """Whether the keys are there and private."""
     present = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
     if len(present) < len(environment.KEYS):
-        return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start makes them.")
+        return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start creates them.")
     if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
         return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
     return Finding("Keys", OK, "3, private")
@@ -104,9 +104,11 @@ def system(folder: DataFolder) -> Finding:
     status = data_folder.read_status(folder)
     if space := status.get("space"):
         reasons = [entry["reason"] for entry in status.get("services", {}).values() if entry["state"] != "ready"]
-        return Finding("System", WRONG, str(space), "; ".join(["Free some room on this disk.", *reasons]))
+        return Finding("System", WRONG, str(space), "; ".join(["Free some space on this disk.", *reasons]))
     if status.get("stores"):
-        return Finding("System", NOTE, "only its stores run, for commands", "Start it with `crowdrag up`.")
+        return Finding(
+            "System", NOTE, "only the database and broker are running, for commands", "Start it with `crowdrag up`."
+        )
     services = status.get("services", {})
     unwell = {name: entry for name, entry in services.items() if entry["state"] != "ready"}
     if unwell:
@@ -145,7 +147,7 @@ def postgresql(folder: DataFolder) -> Finding:
         return Finding(
             "PostgreSQL",
             WRONG,
-            "does not answer",
+            "does not respond",
             f"{str(error).strip().splitlines()[-1]} (DATABASE_URL, or {folder.logs})",
         )
     kind = "of this folder" if environment.embeds_postgres() else "yours"
@@ -162,8 +164,8 @@ def broker(folder: DataFolder) -> Finding:
         with Connection(url, connect_timeout=5) as connection:
             channel: Any = connection.default_channel
             info = channel.client.info("server")
-    except Exception as error:  # noqa: BLE001 - whatever it is, it does not answer
-        return Finding("Broker", WRONG, "does not answer", f"{error} (BROKER_URL, or {folder.logs})")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it does not respond
+        return Finding("Broker", WRONG, "does not respond", f"{error} (BROKER_URL, or {folder.logs})")
     return Finding(
         "Broker", OK, f"{info.get('server_name', 'redis')} {info.get('valkey_version', info['redis_version'])}, {kind}"
     )
@@ -180,7 +182,7 @@ def migrations(_folder: DataFolder) -> Finding:
         return Finding(
             "Tables",
             NOTE,
-            f"{len(missing)} migrations to come",
+            f"{len(missing)} pending migrations",
             "The next `crowdrag up` applies them (or crowdrag migrate).",
         )
     return Finding("Tables", OK, "up to date")
@@ -193,7 +195,7 @@ def storage(_folder: DataFolder) -> Finding:
     address = os.environ.get("STORAGE_URL", "")
     try:
         default_storage.exists("doctor")
-    except Exception as error:  # noqa: BLE001 - whatever it is, it does not answer
+    except Exception as error:  # noqa: BLE001 - whatever it is, it does not respond
         return Finding("Files", WRONG, "do not answer", f"{error} (STORAGE_URL)")
     return Finding("Files", OK, f"{address.partition('?')[0]}, yours" if address else "in the data folder")
 
@@ -218,7 +220,7 @@ def language_model(folder: DataFolder, patience: float = 4) -> Finding:
     except httpx2.ReadTimeout:
         return _slow_model(url, patience, folder)
     except httpx2.HTTPError as error:
-        return Finding("Language model", WRONG, f"{url} does not answer", f"{error}; see {folder.logs / 'llm.log'}")
+        return Finding("Language model", WRONG, f"{url} does not respond", f"{error}; see {folder.logs / 'llm.log'}")
     return Finding("Language model", OK, f"answers at {url}")
 
 
@@ -232,7 +234,7 @@ def _slow_model(url: str, patience: float, folder: DataFolder) -> Finding:
         return Finding("Language model", WRONG, f"{url} hangs", f"{error}; see {folder.logs / 'llm.log'}")
     what = f"{url} is busy: a call waited {patience:.0f} s"
     return Finding(
-        "Language model", NOTE, what, "Experiments, judges and writers ask it now; what they ask comes first."
+        "Language model", NOTE, what, "Experiments, judges and writers are using it now. Their requests come first."
     )
 
 
@@ -342,12 +344,17 @@ def _late_finding(name: str, seconds: float) -> Finding:
     is_model = name in {check.__name__ for check in MODEL_CHECKS}
     title, what = name.replace("_", " ").capitalize(), f"no answer within {seconds:.0f} s"
     if is_model:
-        return Finding(title, NOTE, what, "This machine is busy, or its disk is slow. Ask again later.")
+        return Finding(title, NOTE, what, "This machine is busy, or its disk is slow. Try again later.")
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load > BUSY * cores:
         what = f"{what}; this machine is busy (load {load:.0f} on {cores} cores)"
-        return Finding(title, WRONG, what, "Ask again when it is less busy. If it stays: the disk, then the logs.")
-    return Finding(title, WRONG, what, "Look at the lines above, at the disk first, and at the logs.")
+        return Finding(
+            title,
+            WRONG,
+            what,
+            "Try again when it is less busy. If the problem persists, check the disk, then the logs.",
+        )
+    return Finding(title, WRONG, what, "Check the lines above, the disk first, then the logs.")
 
 
 def _of_stores(folder: DataFolder) -> list[Finding]:

@@ -108,7 +108,7 @@ def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:
             say(f"  (Port {DEFAULT_PORT} is taken{web.describe_holder(DEFAULT_PORT)}, so this is the next free one.)")
     elif url:
         say(f"  Address   {url}")
-        say("  A login for yourself: crowdrag createsuperuser")
+        say("  Create your own account: crowdrag createsuperuser")
     say("")
     say("Ctrl-C stops everything.")
 
@@ -150,7 +150,7 @@ def detach(folder: DataFolder, arguments: list[str]) -> None:
 def down(folder: DataFolder, patience: float = 120.0) -> None:
     """Stop the system of this data folder and wait until it has."""
     if not data_folder.is_running(folder):
-        say("CrowdRAG does not run here.")
+        say("CrowdRAG is not running here.")
         return
     pid = data_folder.read_status(folder).get("pid")
     if not isinstance(pid, int):

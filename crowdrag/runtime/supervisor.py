@@ -298,8 +298,8 @@ def main() -> None:
     """Run as the stores' supervisor (embedded_stores.py starts it so)."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stores", action="store_true", required=True)
-    parser.add_argument("--volatile", action="store_true", help="trade durability for speed, for tests")
-    parser.add_argument("--remove", action="store_true", help="remove the data folder at the end, for tests")
+    parser.add_argument("--volatile", action="store_true", help="reduce durability for speed (for tests)")
+    parser.add_argument("--remove", action="store_true", help="remove the data folder at the end (for tests)")
     options = parser.parse_args()
     try:
         run_stores(DataFolder.chosen(), durable=not options.volatile, remove=options.remove)

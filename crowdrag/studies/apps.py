@@ -9,7 +9,7 @@ class StudiesConfig(AppConfig):
 
     name = "crowdrag.studies"
     label = "studies"
-    verbose_name = _("Studies and people")
+    verbose_name = _("Studies and participants")
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation."""

@@ -68,10 +68,10 @@ class AuditedContent(models.TextChoices):
 
     RESPONSE = "RESPONSE", _("a response")
     LOG = "LOG", _("how a response was written")
-    REVIEW = "REVIEW", _("work with all that is known of it")
+    REVIEW = "REVIEW", _("work with all its details")
     ANSWERS = "ANSWERS", _("what one person answered")
     PEOPLE = "PEOPLE", _("a list of people and their work")
-    LETTERS = "LETTERS", _("what people asked")
+    LETTERS = "LETTERS", _("messages from participants")
     VISIT = "VISIT", _("a visit from a platform")
-    FILE = "FILE", _("a file made of what people gave")
+    FILE = "FILE", _("a file with data from participants")
     ADMIN = "ADMIN", _("rows in the administration")

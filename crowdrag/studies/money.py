@@ -102,7 +102,7 @@ class AmountField(forms.DecimalField):
             raise forms.ValidationError(str(error)) from error
         if minor > MAX_AMOUNT:
             largest = format_amount(MAX_AMOUNT, self.currency)
-            raise forms.ValidationError(_("At most %(amount)s.") % {"amount": largest})
+            raise forms.ValidationError(_("The amount must be at most %(amount)s.") % {"amount": largest})
         return minor
 
     def has_changed(self, initial: Any, data: Any) -> bool:

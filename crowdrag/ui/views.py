@@ -41,7 +41,7 @@ SAMPLE_ROWS = [
 class SampleForm(forms.Form):
     """One field of each kind."""
 
-    title = forms.CharField(label="Title", max_length=80, help_text="As it is shown to workers.")
+    title = forms.CharField(label="Title", max_length=80, help_text="As shown to workers.")
     resamples = forms.IntegerField(label="Bootstrap resamples", min_value=100, initial=1000)
     split = forms.ChoiceField(label="Split", choices=[("complete", "complete"), ("minimal", "minimal")])
     style = forms.ChoiceField(

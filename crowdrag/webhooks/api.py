@@ -29,7 +29,7 @@ EVENTS = [(event.value, event.label) for event in CHOSEN]
 
 
 class WebhookRow(serializers.ModelSerializer[Webhook]):
-    """A webhook as it is shown: without its secret."""
+    """A webhook, without its secret."""
 
     events = serializers.ListField(child=serializers.ChoiceField(EVENTS))
 
@@ -39,10 +39,10 @@ class WebhookRow(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookRow(WebhookRow):
-    """A webhook with the secret that was made for it."""
+    """A webhook with its new secret."""
 
     secret = serializers.SerializerMethodField(
-        help_text="Said this once; null when the answer is given again for an Idempotency-Key."
+        help_text="Returned only once. Null if the answer is repeated for an Idempotency-Key."
     )
 
     class Meta(WebhookRow.Meta):
@@ -55,13 +55,15 @@ class NewWebhookRow(WebhookRow):
 
 
 class DeliveryRow(serializers.ModelSerializer[Delivery]):
-    """A message on its way to a webhook."""
+    """A delivery of a message to a webhook."""
 
-    message = serializers.CharField(source="message.name", help_text="Its id, as in the header `webhook-id`.")
+    message = serializers.CharField(
+        source="message.name", help_text=("ID of the message, as in the header `webhook-id`.")
+    )
     event = serializers.CharField(source="message.event")
-    body = serializers.CharField(source="message.body", help_text="The text that is sent and signed.")
+    body = serializers.CharField(source="message.body", help_text="The payload that is sent and signed.")
     happened_at = serializers.DateTimeField(source="message.created_at")
-    status = serializers.IntegerField(allow_null=True, help_text="Of the last answer.")
+    status = serializers.IntegerField(allow_null=True, help_text="HTTP status of the last response.")
 
     class Meta:
         model = Delivery
@@ -70,15 +72,15 @@ class DeliveryRow(serializers.ModelSerializer[Delivery]):
 
 
 class NewWebhook(RequestBody):
-    """Where it goes, and what it is told of."""
+    """The URL and the events of a webhook."""
 
-    address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="It begins with https://.")
+    address = serializers.CharField(max_length=LONGEST_ADDRESS, help_text="Must start with https://.")
     events = serializers.ListField(child=serializers.ChoiceField(EVENTS), min_length=1, max_length=len(EVENTS))
     label = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment] # a field, and no attribute
 
 
 class ChangedWebhook(RequestBody):
-    """What is to be otherwise; what is left out stays."""
+    """Changes. Omitted fields stay unchanged."""
 
     address = serializers.CharField(max_length=LONGEST_ADDRESS, required=False)
     events = serializers.ListField(
@@ -88,7 +90,7 @@ class ChangedWebhook(RequestBody):
 
 
 class Switch(RequestBody):
-    """Whether it is sent to."""
+    """Whether messages are sent."""
 
     on = serializers.BooleanField()
 
@@ -104,7 +106,7 @@ class DeliveryFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
 
 
 class Webhooks(ListEndpoint):
-    """List the webhooks of a study, the newest first."""
+    """List the webhooks of a study, newest first."""
 
     needs: ClassVar = {"GET": NEEDS_TO_SEE, "POST": NEEDS_TO_CHANGE}
     queryset = Webhook.objects.all()
@@ -113,7 +115,7 @@ class Webhooks(ListEndpoint):
 
     @extend_schema(request=NewWebhook, responses={201: NewWebhookRow})
     def post(self, request: Request, study: str) -> Response:
-        """Have another system told; the answer holds the secret, this once."""
+        """Create a webhook. The answer contains the secret, only this once."""
         fields = self.validated(NewWebhook)
         try:
             created = services.create(study=self.study, by=self.user, now=timezone.now(), **fields)
@@ -124,7 +126,7 @@ class Webhooks(ListEndpoint):
 
 
 class OneWebhook(Endpoint):
-    """One webhook."""
+    """A webhook."""
 
     needs: ClassVar = {"GET": NEEDS_TO_SEE, "PATCH": NEEDS_TO_CHANGE, "DELETE": NEEDS_TO_CHANGE}
     serializer_class = WebhookRow
@@ -135,7 +137,7 @@ class OneWebhook(Endpoint):
 
     @extend_schema(request=ChangedWebhook, responses=WebhookRow)
     def patch(self, request: Request, study: str, key: UUID) -> Response:
-        """Change where it goes, what it is told of, or what it is called. The secret stays."""
+        """Change the URL, the events or the name of a webhook. The secret stays the same."""
         fields = self.validated(ChangedWebhook)
         with self.unchanged(_get_webhook(self).filter(key=key), WebhookRow) as held:
             settings = {name: fields.get(name, getattr(held, name)) for name in ("address", "events", "label")}
@@ -147,7 +149,7 @@ class OneWebhook(Endpoint):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, study: str, key: UUID) -> Response:
-        """Remove a webhook, with all that was sent to it."""
+        """Remove a webhook and the record of its deliveries."""
         services.remove(webhook=self.one(_get_webhook(self), key=key))
         return Response(status=204)
 
@@ -159,19 +161,19 @@ class WebhookSecret(Endpoint):
 
     @extend_schema(request=None, responses=NewWebhookRow)
     def post(self, request: Request, study: str, key: UUID) -> Response:
-        """Make a new secret. For a day messages are signed with the earlier one too."""
+        """Create a new secret. For one day, messages are also signed with the earlier one."""
         webhook = self.one(_get_webhook(self), key=key)
         return _secret_once(services.renew_secret(webhook=webhook, now=timezone.now()))
 
 
 class WebhookSwitch(Endpoint):
-    """Whether a webhook is sent to."""
+    """Whether a webhook is on."""
 
     needs: ClassVar = {"POST": NEEDS_TO_CHANGE}
 
     @extend_schema(request=Switch, responses=WebhookRow)
     def post(self, request: Request, study: str, key: UUID) -> Response:
-        """Switch it off or on. What happens while it is off is not told later."""
+        """Turn a webhook off or on. Events that happen while it is off are not sent later."""
         webhook = self.one(_get_webhook(self), key=key)
         if self.validated(Switch)["on"]:
             services.switch_on(webhook=webhook, now=timezone.now())
@@ -181,7 +183,7 @@ class WebhookSwitch(Endpoint):
 
 
 class Deliveries(ListEndpoint):
-    """List what was sent to a webhook in the last thirty days, the newest first."""
+    """List the deliveries of a webhook in the last 30 days, newest first."""
 
     needs: ClassVar = {"GET": NEEDS_TO_SEE}
     queryset = Delivery.objects.select_related("message")
@@ -202,22 +204,22 @@ class WebhookTest(Endpoint):
 
     @extend_schema(request=None, responses={202: DeliveryRow})
     def post(self, request: Request, study: str, key: UUID) -> Response:
-        """Send a test; among the deliveries stands what becomes of it."""
+        """Send a test message. Its outcome appears among the deliveries."""
         webhook = self.one(_get_webhook(self), key=key)
         if not webhook.is_on:
-            raise Problem("conflict", _("It is switched off: switch it on first."))
+            raise Problem("conflict", _("The webhook is turned off. Turn it on first."))
         message = outbox.publish_test(webhook=webhook, now=timezone.now())
         return Response(DeliveryRow(self.one(_deliveries(webhook), message=message)).data, status=202)
 
 
 class DeliveryRetry(Endpoint):
-    """A delivery that is sent again."""
+    """A repeated delivery."""
 
     needs: ClassVar = {"POST": NEEDS_TO_CHANGE}
 
     @extend_schema(request=None, responses={202: DeliveryRow})
     def post(self, request: Request, study: str, key: UUID, delivery: int) -> Response:
-        """Send a message again, under the same id."""
+        """Send a message again with the same ID."""
         webhook = self.one(_get_webhook(self), key=key)
         failed = self.one(_deliveries(webhook), pk=delivery)
         try:

@@ -78,7 +78,7 @@ def deliver(delivery: Delivery, *, clock: Clock = timezone.now, post: Post = tra
     except Exception:
         # Whatever it is, the message is not lost, and the others are sent.
         log.exception("Delivery %s could not be sent", delivery.pk)
-        answer = transport.DeliveryResponse(problem=_("A fault of this system; its operator's log says more."))
+        answer = transport.DeliveryResponse(problem=_("Internal error. The operator's log has the details."))
     return _write(delivery, answer, clock())
 
 

@@ -9,20 +9,20 @@ from .models import LONGEST_ADDRESS
 
 
 class WebhookForm(forms.Form):
-    """Where it goes, and what it is told of."""
+    """The URL and the events of a webhook."""
 
     address = forms.CharField(
-        label=_("Address"),
+        label=_("URL"),
         max_length=LONGEST_ADDRESS,
         widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text=_("Of the system that is to be told: https://…"),
+        help_text=_("URL of the system to notify: https://…"),
     )
     events = forms.MultipleChoiceField(
-        label=_("Tell it when"),
+        label=_("Events"),
         choices=[(event.value, event.label) for event in CHOSEN],
         widget=forms.CheckboxSelectMultiple,
     )
-    label = forms.CharField(label=_("Name, for your own use"), max_length=100, required=False)
+    label = forms.CharField(label=_("Name (only for you)"), max_length=100, required=False)
 
     def clean_address(self) -> str:
         """Refuse an address that nothing is sent to."""

@@ -38,8 +38,8 @@ class Webhook(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhooks")
-    label = models.CharField(_("for your own use"), max_length=100, blank=True)
-    address = models.CharField(_("address"), max_length=LONGEST_ADDRESS)
+    label = models.CharField(_("name (only for you)"), max_length=100, blank=True)
+    address = models.CharField(_("URL"), max_length=LONGEST_ADDRESS)
     events = ArrayField(models.CharField(max_length=40), verbose_name=_("events"))
     secret = models.BinaryField()
     # After a new secret was made, messages are signed with both for a while, so that the other side can change over.
@@ -74,7 +74,7 @@ class Webhook(models.Model):
 
     @property
     def is_on(self) -> bool:
-        """Whether it is sent to."""
+        """Whether messages are sent."""
         return self.state == WebhookState.ON
 
     @property
@@ -90,7 +90,7 @@ class Message(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhook_messages")
     event = models.CharField(_("event"), max_length=40, choices=Event.choices)
     body = models.TextField(_("message"))
-    created_at = models.DateTimeField(_("happened"))
+    created_at = models.DateTimeField(_("created"))
 
     class Meta:
         constraints = [
@@ -126,7 +126,7 @@ class Delivery(QueuedRow):
     state = models.CharField(_("state"), max_length=8, choices=DeliveryState.choices, default=DeliveryState.WAITING)
     tried_at = models.DateTimeField(_("last tried"), null=True, blank=True)
     delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
-    status = models.PositiveSmallIntegerField(_("answer"), null=True, blank=True)
+    status = models.PositiveSmallIntegerField(_("response status"), null=True, blank=True)
     problem = models.CharField(_("last problem"), max_length=300, blank=True)
 
     objects = DeliveryQuerySet.as_manager()

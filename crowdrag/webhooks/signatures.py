@@ -22,7 +22,7 @@ class UnreadableSecretError(ValueError):
     """A secret that was encrypted with another key than this system has."""
 
     def __init__(self) -> None:
-        super().__init__(_("The secret cannot be read with this system's key: make a new one."))
+        super().__init__(_("The secret cannot be decrypted with this system's key. Create a new secret."))
 
 
 def generate_secret() -> str:

@@ -69,7 +69,7 @@ def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     except services.WebhookError as error:
         form.add_error(None, str(error))
         return _show_webhook(request, get_object_or_404(Webhook, study=study, key=key), form, status=422)
-    messages.success(request, _("The webhook is changed."))
+    messages.success(request, _("The webhook is saved."))
     return redirect("webhook", study.slug, key)
 
 
@@ -90,9 +90,9 @@ def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     subscription = get_object_or_404(Webhook, study=study, key=key)
     if subscription.is_on:
         outbox.publish_test(webhook=subscription, now=timezone.now())
-        messages.success(request, _("A test is on the way. Look in a moment what came of it."))
+        messages.success(request, _("A test message is being sent. Check the result in a moment."))
     else:
-        messages.error(request, _("It is switched off: switch it on first."))
+        messages.error(request, _("The webhook is turned off. Turn it on first."))
     return redirect("webhook", study.slug, key)
 
 
@@ -103,10 +103,13 @@ def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     subscription = get_object_or_404(Webhook, study=study, key=key)
     if "on" in request.POST:
         services.switch_on(webhook=subscription, now=timezone.now())
-        messages.success(request, _("It is on. What waited is sent now."))
+        messages.success(request, _("The webhook is on. Pending messages are sent now."))
     else:
         services.switch_off(webhook=subscription)
-        messages.success(request, _("It is off. What waits is kept; what happens meanwhile is not told later."))
+        messages.success(
+            request,
+            _("The webhook is off. Pending messages are kept. Events that happen while it is off are not sent later."),
+        )
     return redirect("webhook", study.slug, key)
 
 
@@ -115,7 +118,7 @@ def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Forget it."""
     services.remove(webhook=get_object_or_404(Webhook, study=study, key=key))
-    messages.success(request, _("The webhook is removed: nothing is sent there any more."))
+    messages.success(request, _("The webhook is removed. No more messages are sent to its URL."))
     return redirect("webhooks", study.slug)
 
 
@@ -128,7 +131,7 @@ def redeliver(request: HttpRequest, study: Study, key: UUID, delivery: int) -> H
     )
     try:
         services.send_again(delivery=delivery_row, now=timezone.now())
-        messages.success(request, _("It is on the way again, under the same id."))
+        messages.success(request, _("The message is sent again with the same ID."))
     except services.WebhookError as error:
         messages.error(request, str(error))
     return redirect("webhook", study.slug, key)

@@ -165,7 +165,7 @@ def test_the_description_is_valid_and_names_every_endpoint_once(client: Client) 
     names = [operation["operationId"] for operation in operations]
     assert len(names) == len(set(names))
     assert all(operation["summary"].endswith(".") for operation in operations)
-    assert all("Scope of a token: " in operation["description"] for operation in operations)
+    assert all("Token scope: " in operation["description"] for operation in operations)
 
 
 def test_every_endpoint_says_what_a_problem_looks_like(client: Client) -> None:

@@ -166,7 +166,7 @@ def sign_in_by_form(page: Page, live_server: Any) -> User:
     """Sign a user in through the page, as a person does."""
     user = UserFactory()
     page.goto(f"{live_server.url}/login/")
-    page.get_by_label("E-mail address").fill(user.email)
+    page.get_by_label("Email address").fill(user.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/studies/")

@@ -51,10 +51,10 @@ def set_up(page: Page, base: str) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/edit/")
     for label, value in (
-        ("People who judge each questionnaire", K),
-        ("Percent of pairs that are shown in both orders", 0),
+        ("Judges per questionnaire", K),
+        ("Pairs shown in both orders (%)", 0),
         ("Pay per questionnaire (USD)", "5.50"),
-        ("Seconds below which work is looked at", 60),
+        ("Minimum completion time in seconds", 60),
     ):
         page.get_by_label(label).fill(str(value))
     with page.expect_navigation():

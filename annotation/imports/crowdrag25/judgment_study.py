@@ -98,9 +98,7 @@ def _store_facts(study: Study, facts: Sequence[json_lines.Row], problems: Proble
     campaign = Campaign.objects.filter(study=study, name=judgments.CROWD).first()
     if campaign is None:
         expected = f"the votes of the crowd ({record_schemas.VOTES}) in this import or the study"
-        problems.add(
-            file=facts[0].file, expected=expected, message="there is no campaign that the submissions belong to"
-        )
+        problems.add(file=facts[0].file, expected=expected, message="the submissions belong to no campaign")
         problems.refuse_any()
         return 0
     people = bulk.ensure_participants(

@@ -32,7 +32,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 class Command(BaseCommand):
     """Import into a study, wait for it, and say what was made or what is wrong."""
 
-    help = "Import a corpus, topics, a TREC run, responses or a questionnaire into a study; made if it is not there."
+    help = (
+        "Import a corpus, topics, a TREC run, responses or a questionnaire into a study. Creates the study if it "
+        "does not exist."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Give each kind of import its own arguments."""
@@ -52,9 +55,7 @@ class Command(BaseCommand):
             for name in importer.options:
                 of_kind.add_argument(f"--{name}", **_OPTIONS[name])
             of_kind.add_argument("--study", required=True, metavar="SLUG", help="the study's short name")
-            of_kind.add_argument(
-                "--title", default="", help="its title, if it has to be made (default: its short name)"
-            )
+            of_kind.add_argument("--title", default="", help="title of a new study (default: its short name)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Import."""

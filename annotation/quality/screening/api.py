@@ -43,24 +43,24 @@ REFUSED: dict[type[Exception], str] = {
 
 
 class Words(RequestBody):
-    """Words with it."""
+    """An optional note."""
 
     note = serializers.CharField(
         max_length=LONGEST, required=False, allow_blank=True, default="",
-        help_text="The judge reads them. Of one that was rejected: why it is accepted after all.",
+        help_text="Note that the judge can read. For rejected work: why it is accepted after all.",
     )  # fmt: skip
 
 
 class Rejection(RequestBody):
-    """Why it is rejected, and what is paid all the same."""
+    """The reason of a rejection, and what is paid nevertheless."""
 
-    reason = serializers.CharField(max_length=LONGEST, help_text="The judge reads it, and may contest it.")
+    reason = serializers.CharField(max_length=LONGEST, help_text="The judge can read it and contest the decision.")
     pay_part = serializers.IntegerField(
-        min_value=0, max_value=MOST, required=False, default=0, help_text="At most its `left_of_pay`."
+        min_value=0, max_value=MOST, required=False, default=0, help_text="At most `left_of_pay`."
     )
     category = serializers.ChoiceField(
         RejectionCategory.choices, required=False, default="",
-        help_text="Needed of who came from a platform, unless all is paid.",
+        help_text="Required for judges from a platform, unless everything is paid.",
     )  # fmt: skip
 
 
@@ -72,43 +72,43 @@ class Inclusion(RequestBody):
 
 
 class Payment(RequestBody):
-    """What is paid beside. The same amount for the same reason is the same payment."""
+    """An extra payment. The same amount with the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MOST)
-    reason = serializers.CharField(max_length=200, help_text="The judge reads it.")
+    reason = serializers.CharField(max_length=200, help_text="The judge can read it.")
 
 
 class Until(RequestBody):
-    """Up to when."""
+    """Accept work submitted until this time."""
 
-    until = serializers.DateTimeField(help_text="What was handed in later is left; take it from GET.")
+    until = serializers.DateTimeField(help_text="Work submitted later is not accepted. Use the value from GET.")
 
 
 class CleanRow(serializers.Serializer[Any]):
-    """What waits and nothing speaks against. Money is in minor units of the study's currency."""
+    """Unflagged questionnaires that await review. Money is in minor units of the study's currency."""
 
-    until = serializers.DateTimeField(help_text="When this was looked at.")
+    until = serializers.DateTimeField(help_text="Time of this list.")
     assignments = serializers.ListField(child=serializers.CharField())
-    owed = serializers.IntegerField(help_text="What accepting all of them adds to what is owed.")
+    owed = serializers.IntegerField(help_text="Amount that becomes due if all are accepted.")
 
 
 class BulkRow(serializers.Serializer[services.BulkResult]):
-    """What came of it."""
+    """Result of the bulk acceptance."""
 
     accepted = serializers.IntegerField()
-    passed_over = serializers.IntegerField(help_text="Open with another reviewer, or decided meanwhile.")
-
-
-class NextQuestionnaire(NextWork):
-    """Which questionnaire is to be next; what is left out narrows nothing."""
-
-    proposal = serializers.ChoiceField(
-        list(PROPOSALS), required=False, default="", help_text="Those of which it is proposed."
+    passed_over = serializers.IntegerField(
+        help_text=("Questionnaires that another reviewer has open or that were decided in the meantime.")
     )
 
 
+class NextQuestionnaire(NextWork):
+    """Filters for the next questionnaire. Omitted filters do not apply."""
+
+    proposal = serializers.ChoiceField(list(PROPOSALS), required=False, default="", help_text="Filter by proposal.")
+
+
 class ScreeningEndpoint(review_endpoints.ReviewEndpoint):
-    """Something that is done with a questionnaire that was handed in."""
+    """An action on a submitted questionnaire."""
 
     def work(self) -> Assignment:
         """Return the assignment that the address names."""
@@ -137,7 +137,7 @@ class Accepted(Decision):
 
     @extend_schema(request=Words, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Accept what was handed in: it is paid, and one of the judgments asked for. Twice is once."""
+        """Accept a submitted questionnaire. The judge is paid. Repeating the request has no further effect."""
         data = self.validated(Words)
         return self.decided(lambda **who: services.accept(**data, **who), reason="note")
 
@@ -147,7 +147,7 @@ class Rejected(Decision):
 
     @extend_schema(request=Rejection, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Reject it, for a reason: its place is free again, and somebody else judges. Twice is once."""
+        """Reject a questionnaire with a reason. Its place opens again for another judge. Repeating has no effect."""
         data = self.validated(Rejection)
         return self.decided(lambda **who: services.reject(**data, **who))
 
@@ -157,7 +157,7 @@ class Included(Decision):
 
     @extend_schema(request=Inclusion, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Let its judgments count in the analysis or leave them out, whatever is paid."""
+        """Include the judgments in the analysis or exclude them, regardless of payment."""
         data = self.validated(Inclusion)
         return self.decided(lambda **who: services.include(holds=data["included"], reason=data["reason"], **who))
 
@@ -167,7 +167,7 @@ class Paid(Decision):
 
     @extend_schema(request=Payment, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Owe its judge something beside: when the fault was ours, say."""
+        """Add an extra payment to the judge, for example after a technical problem."""
         data = self.validated(Payment)
         return self.decided(lambda **who: services.pay(**data, **who), pay_part="amount")
 
@@ -177,7 +177,7 @@ class Restored(Decision):
 
     @extend_schema(request=None, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Give a surplus questionnaire a place that is free: it waits for a decision like any other."""
+        """Give a surplus questionnaire an open place. It then awaits a decision."""
         return self.decided(decisions.take_up)
 
 
@@ -185,17 +185,17 @@ class Restored(Decision):
     post=extend_schema(request=Hold, responses=ScreenedRow), delete=extend_schema(request=None, responses={204: None})
 )
 class Held(ScreeningEndpoint, review_endpoints.ReviewLockEndpoint):
-    """A questionnaire that somebody has open."""
+    """The review lock of a questionnaire."""
 
     review_lock = queue.REVIEW_LOCK
 
 
 class Following(ScreeningEndpoint):
-    """The questionnaire that is to be screened next."""
+    """The next questionnaire to screen."""
 
     @extend_schema(request=NextQuestionnaire, responses=ScreenedRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        """Get the questionnaire that you have open, or the oldest free one. It is locked for you for ten minutes."""
         instance, data = handed_out(self, campaign), self.validated(NextQuestionnaire)
         after = self.one(of(self, campaign), external_id=data["after"]) if data["after"] else None
         what = PROPOSALS.get(data["proposal"])
@@ -204,14 +204,14 @@ class Following(ScreeningEndpoint):
 
 
 class Clean(Endpoint):
-    """What nothing speaks against."""
+    """Unflagged questionnaires."""
 
     needs: ClassVar = {"GET": SEEN, "POST": REVIEW_NEED}
     shows: ClassVar = AuditedContent.PEOPLE
     serializer_class = CleanRow
 
     def get(self, request: Request, study: str, campaign: int) -> Response:
-        """Show what waits, nothing speaks against, and no other reviewer has open."""
+        """Show the unflagged questionnaires that await review and that no other reviewer has open."""
         instance, now = handed_out(self, campaign), timezone.now()
         rows = [row.assignment for row in queue.proposing(instance, ProposedAction.ACCEPT, now)]
         free = [each for each in rows if not review_locks.locked_by_another(each, self.user, now)]
@@ -221,7 +221,7 @@ class Clean(Endpoint):
 
     @extend_schema(request=Until, responses=BulkRow)
     def post(self, request: Request, study: str, campaign: int) -> Response:
-        """Accept all that nothing speaks against and that was handed in by then, each on its own."""
+        """Accept each unflagged questionnaire that was submitted by the given time."""
         instance, until = handed_out(self, campaign), self.validated(Until)["until"]
         done = services.accept_clean(campaign=instance, until=until, by=self.user, now=timezone.now())
         return Response(BulkRow(done).data)

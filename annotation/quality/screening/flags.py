@@ -29,9 +29,9 @@ class Proposal:
     def label(self) -> str:
         """What is proposed, as people read it."""
         return {
-            ProposedAction.ACCEPT: _("nothing speaks against it"),
-            ProposedAction.LOOK: _("have a look"),
-            ProposedAction.REJECT: _("reject, unless there is a cause"),
+            ProposedAction.ACCEPT: _("no signals"),
+            ProposedAction.LOOK: _("check"),
+            ProposedAction.REJECT: _("reject, unless there is an innocent cause"),
         }[self.what]
 
     @property

@@ -19,7 +19,7 @@ class AcceptForm(forms.Form):
 
     # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
     note = forms.CharField(
-        label=_("Words for the judge"),
+        label=_("Note to the judge"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
         max_length=LONGEST,
@@ -33,19 +33,22 @@ class AcceptForm(forms.Form):
 class RejectForm(forms.Form):
     """Reject: say why, and what is paid all the same."""
 
-    PAY = (("none", _("nothing")), ("part", _("a part")), ("all", _("all of it")))
+    PAY = (("none", _("nothing")), ("part", _("part of it")), ("all", _("all of it")))
 
     reason = forms.CharField(
-        label=_("Why"), help_text=_("The judge reads this, and may contest it."), widget=NOTE, max_length=LONGEST
+        label=_("Reason"),
+        help_text=_("The judge can read this and contest the decision."),
+        widget=NOTE,
+        max_length=LONGEST,
     )
     category = forms.ChoiceField(
         label=_("Category on the platform"),
-        help_text=_("Needed unless all of it is paid."),
+        help_text=_("Required unless you pay all of it."),
         choices=[("", "–"), *RejectionCategory.choices],
         required=False,
     )
     pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
-    amount = AmountField(label=_("If a part, how much"), required=False)
+    amount = AmountField(label=_("Amount, if you pay a part"), required=False)
 
     def __init__(self, *args: Any, owed: int, currency: str, from_platform: bool, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -54,8 +57,8 @@ class RejectForm(forms.Form):
         self.fields["amount"].of(currency)  # type: ignore[attr-defined]
         if from_platform:
             self.fields["reason"].help_text = _(
-                "The judge reads this here and on the platform, which asks for %(n)d characters at least, and may "
-                "contest it. A rejection there cannot be taken back."
+                "The judge can read this here and on the platform, and can contest it. The platform requires at "
+                "least %(n)d characters. You cannot undo a rejection on the platform."
             ) % {"n": LEAST}
         else:
             del self.fields["category"]
@@ -66,9 +69,9 @@ class RejectForm(forms.Form):
         amount = cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
             if not amount:
-                self.add_error("amount", _("Say how much."))
+                self.add_error("amount", _("Enter the amount."))
             elif amount > self.owed:
-                self.add_error("amount", _("That is more than is left of what was promised."))
+                self.add_error("amount", _("The amount is higher than the remaining promised pay."))
         cleaned["pay_part"] = {"all": self.owed, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
 
@@ -76,9 +79,9 @@ class RejectForm(forms.Form):
 class InclusionForm(forms.Form):
     """Include in the analysis or leave out, whatever is paid."""
 
-    CHOICES = (("include", _("include")), ("exclude", _("leave out")))
+    CHOICES = (("include", _("include")), ("exclude", _("exclude")))
 
-    inclusion = forms.ChoiceField(label=_("In the analysis"), choices=CHOICES, widget=forms.RadioSelect)
+    inclusion = forms.ChoiceField(label=_("Analysis"), choices=CHOICES, widget=forms.RadioSelect)
     why = forms.CharField(
         label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST
     )
@@ -91,7 +94,7 @@ class InclusionForm(forms.Form):
 class ReverseForm(forms.Form):
     """Accept after all what was rejected, and pay the rest."""
 
-    note = forms.CharField(label=_("Words for the judge"), widget=NOTE, max_length=LONGEST)
+    note = forms.CharField(label=_("Note to the judge"), widget=NOTE, max_length=LONGEST)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -102,7 +105,7 @@ class PayForm(forms.Form):
     """Pay something beside: when the fault was ours, say."""
 
     amount = AmountField(label=_("Amount"))
-    reason = forms.CharField(label=_("Reason"), help_text=_("The judge reads it."), max_length=200)
+    reason = forms.CharField(label=_("Reason"), help_text=_("The judge can read it."), max_length=200)
 
     def __init__(self, currency: str, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

@@ -33,8 +33,8 @@ class ShortReason(WorkProblem):
     def __init__(self, length: int):
         super().__init__(
             _(
-                "This person came from a platform, which asks for at least %(least)d characters that explain a "
-                "rejection; these are %(length)d. Say what was wrong, with figures, so that it can be checked."
+                "This judge came from a platform that requires at least %(least)d characters to explain a "
+                "rejection. You entered %(length)d. Explain what was wrong, with numbers that can be checked."
             )
             % {"least": LEAST, "length": length}
         )
@@ -53,8 +53,8 @@ class SingleCheck(WorkProblem):
     def __init__(self, failed: int, needed: int):
         super().__init__(
             _(
-                "%(failed)d failed check is not enough to reject for failed checks: in studies of five minutes or more "
-                "the platforms ask for %(needed)d. Choose another category if something else was wrong."
+                "%(failed)d failed check is not enough to reject for failed checks. For studies of five minutes "
+                "or more, the platforms require %(needed)d. If something else was wrong, choose another category."
             )
             % {"failed": failed, "needed": needed}
         )

@@ -29,75 +29,75 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
     "too_fast": SignalWords(
         gettext_lazy("Too fast"),
         gettext_lazy(
-            "Less time than it takes to skim the texts. The limit is the study's own, 10 minutes a questionnaire "
-            "unless it says otherwise. For a single text it is 20 seconds, in which a fast reader skims half of it."
+            "The time is too short to skim the texts. The campaign sets the limit (default: 10 minutes per "
+            "questionnaire). For a single text the limit is 20 seconds, in which a fast reader skims half of it."
         ),
         gettext_lazy(
-            "A practised reader; texts that were met before in another questionnaire; a page that was read on another "
-            "device or printed; a browser that reported no time."
+            "A practised reader, texts known from another questionnaire, reading on another device or on paper, "
+            "or a browser that reported no time."
         ),
     ),
     "failed_checks": SignalWords(
-        gettext_lazy("Checks failed"),
+        gettext_lazy("Failed attention checks"),
         gettext_lazy(
-            "Questions that say which answer to give, or that state something impossible, were answered otherwise. "
-            "In studies of five minutes or more one failed check is no reason to reject."
+            "The judge gave wrong answers to questions that tell which answer to select, or that state something "
+            "impossible. In studies of five minutes or more, one failed check is not a reason to reject."
         ),
         gettext_lazy(
-            "A slip of the finger on a phone; a screen reader that reads the check apart from its options; "
-            "a text that can be understood in another way."
+            "A slip of the finger on a phone, a screen reader that reads the check separately from its options, "
+            "or an ambiguous text."
         ),
     ),
     "gold_missed": SignalWords(
-        gettext_lazy("Known labels missed"),
+        gettext_lazy("Missed known labels"),
         gettext_lazy(
-            "Labels that were known beforehand were given no more often than a guess gives them: guessing hits as many "
-            "or more with a probability above a quarter. Answers within an item go together, so few items say little."
+            "The judge matched the known labels no more often than by guessing: guessing reaches the same number "
+            "or more with a probability above a quarter. Answers within an item are correlated, so a few items "
+            "say little."
         ),
         gettext_lazy(
-            "The known label is wrong or debatable; an unusual but sound opinion; a dimension that was understood "
-            "otherwise. See how others answered the same item."
+            "A wrong or debatable known label, an unusual but valid opinion, or a different understanding of the "
+            "dimension. See how others answered the same item."
         ),
     ),
     "straight_lining": SignalWords(
-        gettext_lazy("Same answer all along"),
+        gettext_lazy("Same answer throughout"),
         gettext_lazy(
-            "All or nearly all answers are the same, or half of them stand in one row. Only this judge's own answers "
-            "count."
+            "All or nearly all answers are the same, or half of them are the same in a row. Only this judge's "
+            "own answers count."
         ),
         gettext_lazy(
-            "Pairs that hardly differ, and somebody careful who therefore chose neither; one side that is better "
-            "throughout."
+            "Pairs that hardly differ, so that a careful judge chose “neither”, or one side that is always better."
         ),
     ),
     "one_sided": SignalWords(
-        gettext_lazy("One side preferred"),
+        gettext_lazy("Side preference"),
         gettext_lazy(
-            "Each item counts once, by the side that most of its answers take. Sides are balanced when questionnaires "
-            "are built, so about half should be left. The interval is exact (Clopper and Pearson)."
+            "Each item counts once, for the side with most of its answers. Questionnaires balance the sides, so "
+            "about half should be left. The interval is exact (Clopper and Pearson)."
         ),
-        gettext_lazy("Chance: about one honest judge in a hundred; a questionnaire in which one side is better."),
+        gettext_lazy("Chance (about one in a hundred honest judges), or a questionnaire in which one side is better."),
     ),
     "disagrees": SignalWords(
-        gettext_lazy("Unlike the others"),
+        gettext_lazy("Disagrees with others"),
         gettext_lazy(
-            "Answers are compared with what more than half of the others say. Expected is what somebody with the same "
-            "habits reaches who does not look at the items; the spread is taken over items."
+            "Answers are compared with the majority of the other judges. The expected value is that of a judge "
+            "with the same answer frequencies who does not look at the items. The spread is computed over items."
         ),
         gettext_lazy(
-            "The others are few, careless or wrong; pairs that hardly differ; an informed minority. With fewer than "
-            "three others the majority itself is uncertain."
+            "Few, careless or wrong other judges, pairs that hardly differ, or an informed minority. With fewer "
+            "than three others, the majority itself is uncertain."
         ),
     ),
     "low_competence": SignalWords(
         gettext_lazy("Low competence"),
         gettext_lazy(
-            "The model of all judgments so far (MACE) takes most of this judge's answers on these dimensions for "
-            "spam. It changes while judgments come in."
+            "The model of all judgments so far (MACE) classifies most of this judge's answers on these "
+            "dimensions as spam. It changes as judgments arrive."
         ),
         gettext_lazy(
-            "Few judgments so far; others who are careless and agree with each other; dimensions on which nobody "
-            "agrees."
+            "Few judgments so far, other judges who are careless and agree with each other, or dimensions on "
+            "which nobody agrees."
         ),
     ),
 }
@@ -211,15 +211,15 @@ def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
     }
     fast = pace.items_fast / pace.items_timed if pace.items_timed else 0.0
     if pace.seconds is not None and pace.seconds < pace.limit:
-        words = _("%(took)s from beginning to end; the study takes %(limit)s for the least.")
+        words = _("%(took)s in total. The minimum is %(limit)s.")
         words %= {"took": duration_text(pace.seconds), "limit": duration_text(pace.limit)}
         return Signal("too_fast", words, ProposedAction.REJECT, evidence)
     if pace.active is not None and pace.active < pace.limit:
-        words = _("%(took)s with the page in front; the study takes %(limit)s for the least.")
+        words = _("%(took)s with the page in the foreground. The minimum is %(limit)s.")
         words %= {"took": duration_text(pace.active), "limit": duration_text(pace.limit)}
         return Signal("too_fast", words, ProposedAction.LOOK, evidence)
     if fast > limits.fast_share:
-        words = _("%(fast)d of %(n)d items in less than %(seconds)d s a text.")
+        words = _("%(fast)d of %(n)d items took less than %(seconds)d s per text.")
         words %= {"fast": pace.items_fast, "n": pace.items_timed, "seconds": round(pace.per_text)}
         return Signal("too_fast", words, ProposedAction.LOOK, evidence)
     return None
@@ -233,7 +233,9 @@ def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
     words = ngettext("%(failed)d of %(n)d check failed", "%(failed)d of %(n)d checks failed", len(work.checks))
     words %= {"failed": len(failed), "n": len(work.checks)}
     enough = len(failed) >= work.fails_needed
-    words += "." if enough else _("; %(needed)d are needed to propose a rejection.") % {"needed": work.fails_needed}
+    words += (
+        "." if enough else _(". At least %(needed)d are needed to propose a rejection.") % {"needed": work.fails_needed}
+    )
     evidence = {"failed": len(failed), "asked": len(work.checks), "needed": work.fails_needed}
     return Signal("failed_checks", words, ProposedAction.REJECT if enough else ProposedAction.LOOK, evidence)
 
@@ -243,7 +245,7 @@ def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
     hits = measures.known_label_hits(work)
     if hits is None or hits.n < limits.least_known or hits.p <= limits.guessing:
         return None
-    words = _("%(hits)d of %(n)d known labels; guessing gives %(chance).1f.")
+    words = _("%(hits)d of %(n)d known labels matched. Guessing gives %(chance).1f.")
     words %= {"hits": hits.hits, "n": hits.n, "chance": hits.chance * hits.n}
     evidence = {"hits": hits.hits, "n": hits.n, "chance": hits.chance, "p": hits.p}
     return Signal("gold_missed", words, ProposedAction.LOOK, evidence)
@@ -257,10 +259,10 @@ def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
     if runs.is_equal:
         words = _("All %(n)d answers are the same.") % {"n": runs.n}
     else:
-        words = _("%(share)d %% of %(n)d answers are the same, %(longest)d of them in a row at most.")
+        words = _("%(share)d %% of %(n)d answers are the same, at most %(longest)d in a row.")
         words %= {"share": round(runs.share * 100), "n": runs.n, "longest": runs.longest}
     if runs.others is not None:
-        words += " " + _("Of others' answers to the same questions %(share)d %% are this one.") % {
+        words += " " + _("%(share)d %% of other judges' answers to the same questions are the same as this one.") % {
             "share": round(runs.others * 100)
         }
     evidence = {"n": runs.n, "longest": runs.longest, "share": runs.share, "others": runs.others}
@@ -283,7 +285,8 @@ def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
         return None
     n = side_counts.items_left + side_counts.items_right
     words = _(
-        "Left in %(left)d, right in %(right)d of %(n)d items: %(share)d %% left, 95 %% interval %(low)d to %(high)d %%."
+        "Left in %(left)d and right in %(right)d of %(n)d items: %(share)d %% left (95 %% interval %(low)d to "
+        "%(high)d %%)."
     ) % {
         "left": side_counts.items_left,
         "right": side_counts.items_right,
@@ -310,7 +313,9 @@ def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
     agreement = measures.majority_agreement(work)
     if agreement is None or agreement.items < limits.least_items or agreement.z >= limits.better_than_chance:
         return None
-    words = _("As the majority of the others in %(share)d %% of %(n)d answers; by chance it would be %(expected)d %%.")
+    words = _(
+        "Agrees with the majority of others in %(share)d %% of %(n)d answers. Expected by chance: %(expected)d %%."
+    )
     words %= {
         "share": round(100 * agreement.hits / agreement.n),
         "n": agreement.n,

@@ -81,7 +81,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpRe
             done = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=now)
             _say(request, done)
         else:
-            messages.error(request, _("Look at the list first, then accept."))
+            messages.error(request, _("Check the list first, then accept."))
         return redirect("screening", study.slug, campaign_id)
     rows = [
         row
@@ -112,7 +112,7 @@ def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
     assignment, now = find(study, campaign_id, assignment_id), timezone.now()
     if "over" in request.POST:
         if queue.REVIEW_LOCK.take_over(assignment, _user(request), now):
-            messages.success(request, _("It is yours now. Tell the other reviewer if you can."))
+            messages.success(request, _("You have taken over this questionnaire. Tell the other reviewer if you can."))
             if form := _decision(assignment, request.POST):
                 return _take_over(request, study, find(study, campaign_id, assignment_id), form)
         return redirect(address("screening_assignment", assignment, request))
@@ -204,7 +204,9 @@ def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) 
         campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), after=after
     )
     if taken is None:
-        messages.info(request, _("Nothing waits for you: all is decided, or open with another reviewer."))
+        messages.info(
+            request, _("There is nothing to screen. All questionnaires are decided or open with another reviewer.")
+        )
         return redirect(f"{reverse('screening', args=[campaign.study.slug, campaign.pk])}{_query(request)}")
     return redirect(address("screening_assignment", taken, request))
 
@@ -238,20 +240,20 @@ def _query(request: HttpRequest) -> str:
 
 def _lists() -> list[tuple[str, str]]:
     return [
-        ("waiting", _("Waiting")),
+        ("waiting", _("Awaiting review")),
         ("surplus", _("Surplus")),
         ("accepted", _("Accepted")),
         ("rejected", _("Rejected")),
-        ("withdrawn", _("Erased while it waited")),
+        ("withdrawn", _("Erased before review")),
     ]
 
 
 def _proposals() -> list[tuple[str, str]]:
     return [
-        ("", _("whatever is proposed")),
-        ("accept", _("nothing speaks against it")),
-        ("look", _("have a look")),
-        ("reject", _("reject is proposed")),
+        ("", _("all")),
+        ("accept", _("no signals")),
+        ("look", _("check")),
+        ("reject", _("reject proposed")),
     ]
 
 
@@ -260,8 +262,8 @@ def _say(request: HttpRequest, done: services.BulkResult) -> None:
     messages.success(request, message % {"n": done.accepted})
     if done.passed_over:
         message = ngettext(
-            "%(n)d was passed over: it is open with another reviewer, or was decided meanwhile.",
-            "%(n)d were passed over: they are open with another reviewer, or were decided meanwhile.",
+            "%(n)d was skipped because it is open with another reviewer or was decided in the meantime.",
+            "%(n)d were skipped because they are open with another reviewer or were decided in the meantime.",
             done.passed_over,
         )
         messages.warning(request, message % {"n": done.passed_over})
@@ -281,11 +283,11 @@ def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
     if name == "accept":
         form: Any = AcceptForm(request.POST)
         do: Callable[..., Assignment] = services.accept
-        message = _("Accepted: it is paid, and one of the judgments asked for.")
+        message = _("Accepted. The judge is paid, and the questionnaire counts as collected.")
     elif name == "reject":
         form = reject_form(dossier.collect(assignment), assignment, request.POST)
         do = services.reject
-        message = _("Rejected: its place is free again, and somebody else judges.")
+        message = _("Rejected. The place is open again for another judge.")
     else:
         return show(request, assignment, status=422)
     if not form.is_valid():
@@ -311,7 +313,7 @@ def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
     holds, why = form.cleaned_data["inclusion"] == "include", form.cleaned_data["why"]
     return _stay(
         request, assignment, "inclusion", form, lambda who: services.include(holds=holds, reason=why, **who),
-        _("Noted for the analysis. What is paid is a decision of its own."),
+        _("Saved for the analysis. You decide on payment separately."),
     )  # fmt: skip
 
 
@@ -326,7 +328,7 @@ def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str
         return show(request, assignment, {"pay": form}, status=422)
     return _stay(
         request, assignment, "pay", form, lambda who: services.pay(**form.cleaned_data, **who),
-        _("Noted as owed to the judge."),
+        _("Saved. The amount is now owed to the judge."),
     )  # fmt: skip
 
 
@@ -349,7 +351,10 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assi
         request,
         _("The rejection is reversed, and the rest of the pay is owed.")
         if held
-        else _("The rejection is reversed and the rest is owed; its place was taken, so it is kept as surplus."),
+        else _(
+            "The rejection is reversed, and the rest of the pay is owed. The place is taken, so the work is kept "
+            "as surplus."
+        ),
     )
     return redirect(address("screening_assignment", assignment, request))
 
@@ -362,7 +367,7 @@ def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
     assignment = find(study, campaign_id, assignment_id)
     return _stay(
         request, assignment, "", None, lambda who: decisions.take_up(**who),
-        _("It has a place now, and waits for a decision like any other."),
+        _("Moved to review. The questionnaire now awaits a decision."),
     )  # fmt: skip
 
 

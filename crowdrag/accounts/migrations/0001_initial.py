@@ -16,12 +16,12 @@ class Migration(migrations.Migration):
             name='ApiToken',
             fields=[
                 ('digest', models.CharField(max_length=128, primary_key=True, serialize=False)),
-                ('token_key', models.CharField(db_index=True, max_length=25, verbose_name='begins with')),
-                ('created', models.DateTimeField(verbose_name='made')),
-                ('expiry', models.DateTimeField(verbose_name='ends')),
+                ('token_key', models.CharField(db_index=True, max_length=25, verbose_name='starts with')),
+                ('created', models.DateTimeField(verbose_name='created')),
+                ('expiry', models.DateTimeField(verbose_name='expires')),
                 ('password_digest', models.CharField(blank=True, db_default='', default='', editable=False, max_length=64)),
                 ('key', models.UUIDField(default=uuid.uuid4, editable=False)),
-                ('name', models.CharField(help_text='What it is for: the name of a script, say.', max_length=100, verbose_name='name')),
+                ('name', models.CharField(help_text='What you use the token for, such as the name of a script.', max_length=100, verbose_name='name')),
                 ('last_used_at', models.DateTimeField(blank=True, null=True, verbose_name='last used')),
             ],
         ),
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
             name='Grant',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(choices=[('READ', 'read'), ('WRITE', 'change'), ('RUN', 'run'), ('MANAGE', 'manage'), ('CREATE', 'make studies')], max_length=10, verbose_name='what for')),
+                ('scope', models.CharField(choices=[('READ', 'read'), ('WRITE', 'change'), ('RUN', 'run'), ('MANAGE', 'manage'), ('CREATE', 'create studies')], max_length=10, verbose_name='scopes')),
             ],
         ),
         migrations.CreateModel(
@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField(verbose_name='when')),
                 ('account_hash', models.CharField(max_length=64, verbose_name='account')),
                 ('address', models.GenericIPAddressField(null=True, verbose_name='from')),
-                ('was_refused', models.BooleanField(default=False, verbose_name='refused unseen')),
+                ('was_refused', models.BooleanField(default=False, verbose_name='refused (rate limit)')),
             ],
         ),
     ]

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(verbose_name='when')),
                 ('study_slug', models.CharField(blank=True, max_length=80, verbose_name='study')),
-                ('content', models.CharField(choices=[('RESPONSE', 'a response'), ('LOG', 'how a response was written'), ('REVIEW', 'work with all that is known of it'), ('ANSWERS', 'what one person answered'), ('PEOPLE', 'a list of people and their work'), ('LETTERS', 'what people asked'), ('VISIT', 'a visit from a platform'), ('FILE', 'a file made of what people gave'), ('ADMIN', 'rows in the administration')], max_length=10, verbose_name='what')),
+                ('content', models.CharField(choices=[('RESPONSE', 'a response'), ('LOG', 'how a response was written'), ('REVIEW', 'work with all its details'), ('ANSWERS', 'what one person answered'), ('PEOPLE', 'a list of people and their work'), ('LETTERS', 'messages from participants'), ('VISIT', 'a visit from a platform'), ('FILE', 'a file with data from participants'), ('ADMIN', 'rows in the administration')], max_length=10, verbose_name='content')),
                 ('page', models.CharField(max_length=200, verbose_name='page')),
                 ('work_key', models.BigIntegerField(null=True, verbose_name='key of the piece of work')),
             ],

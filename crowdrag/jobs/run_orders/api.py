@@ -30,41 +30,43 @@ LONGEST_PROMPT = 50_000
 class ModelOrderFields(RequestBody):
     """Which model is asked, told what, sampled how."""
 
-    endpoint = serializers.CharField(max_length=100, help_text="A model that the operator allowed, by its name.")
+    endpoint = serializers.CharField(max_length=100, help_text="Name of a model that the operator allows.")
     prompt = serializers.CharField(
         max_length=LONGEST_PROMPT, required=False, allow_blank=True, default="",
-        help_text="Left out: the one that was used last. Another makes a new version, and another participant.",
+        help_text="Default: the last one used. A different prompt creates a new version and a new participant.",
     )  # fmt: skip
     max_tokens = serializers.IntegerField(
-        min_value=16, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Of an answer."
+        min_value=16, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Per answer."
     )
 
 
 class OfCalls(serializers.Serializer[Any]):
-    """What an order would come to at most, before anything is asked."""
+    """An estimate of the maximum size and cost, before any call."""
 
-    wanted = serializers.IntegerField(help_text="Things that are to be made or judged.")
+    wanted = serializers.IntegerField(help_text="Number of responses to write or items to judge.")
     calls = serializers.IntegerField(source="estimate.requests")
-    stored = serializers.IntegerField(source="estimate.stored", help_text="Of these, answered already: they cost none.")
-    sampled = serializers.IntegerField(allow_null=True, help_text="Of so many calls it was reckoned; null: of all.")
+    stored = serializers.IntegerField(source="estimate.stored", help_text="Of these, already answered at no cost.")
+    sampled = serializers.IntegerField(
+        allow_null=True, help_text=("Number of calls that the estimate is based on. Null: all calls.")
+    )
     prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
     completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
     cost = serializers.FloatField(source="estimate.cost", help_text="In minor units of `currency`.")
     currency = serializers.CharField(source="estimate.currency")
-    left = serializers.FloatField(allow_null=True, help_text="Of the study's budget; null: nothing is paid.")
+    left = serializers.FloatField(allow_null=True, help_text="Remaining budget of the study. Null: the model is free.")
     is_over_budget = serializers.BooleanField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: nothing tells.")
-    problem = serializers.CharField(help_text="Why it cannot be started; empty if it can.")
-    order = serializers.CharField(help_text="Of two orders with one such name all is the same.")
-    prompts = serializers.ListField(child=serializers.CharField(), help_text="What exactly is asked first.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
+    problem = serializers.CharField(help_text="Reason why the run cannot start. Empty if it can.")
+    order = serializers.CharField(help_text="Identifies the estimated settings. Equal values mean identical settings.")
+    prompts = serializers.ListField(child=serializers.CharField(), help_text="The exact text of the first call.")
 
 
 class Confirmed(serializers.Serializer[Any]):
-    """What an order that is started says beside."""
+    """The estimate that a started run refers to."""
 
     order = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="",
-        help_text="The estimate's `order`, if nothing else than what was estimated is to start.",
+        help_text="The `order` of the estimate. If set, the run starts only if it matches the estimate.",
     )  # fmt: skip
 
 
@@ -78,7 +80,13 @@ class OrderEndpoint(Endpoint):
         pk = Model.objects.allowed().filter(name=name).values_list("pk", flat=True).first()
         if pk is None:
             names = Model.objects.allowed().order_by("name").values_list("name", flat=True)
-            raise refusal({"endpoint": [_("Not offered here. There are: %(names)s.") % {"names": ", ".join(names)}]})
+            raise refusal(
+                {
+                    "endpoint": [
+                        _("This choice is not available. Choose one of: %(names)s.") % {"names": ", ".join(names)}
+                    ]
+                }
+            )
         return pk
 
     def ordered(self, form: OrderForm[AnyOrder], fields: Mapping[str, str] | None = None) -> AnyOrder:
@@ -97,7 +105,7 @@ class OrderEndpoint(Endpoint):
     def started(self, order: AnyOrder, estimated_digest: str, start: Callable[[AnyOrder], Run]) -> Response:
         """Start an order, if it is the one that was estimated, and answer with its run."""
         if estimated_digest and estimated_digest != order.digest:
-            message = _("This is not what was estimated: ask again what it comes to, and send that `order`.")
+            message = _("The settings differ from the estimate. Request a new estimate and send its `order`.")
             raise refusal({"order": [message]})
         try:
             run = start(order)

@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
             name='Backup',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('BACKUP', 'backup'), ('DRILL', 'restore drill')], max_length=10, verbose_name='what')),
+                ('kind', models.CharField(choices=[('BACKUP', 'backup'), ('DRILL', 'restore drill')], max_length=10, verbose_name='type')),
                 ('at', models.DateTimeField(verbose_name='when')),
                 ('file', models.CharField(max_length=255, verbose_name='file')),
                 ('made_at', models.DateTimeField(blank=True, null=True, verbose_name='made')),
@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                 ('files', models.BigIntegerField(default=0, verbose_name='files')),
                 ('seconds', models.FloatField(default=0, verbose_name='seconds')),
                 ('is_good', models.BooleanField(verbose_name='good')),
-                ('message', models.TextField(blank=True, verbose_name='what was found')),
+                ('message', models.TextField(blank=True, verbose_name='findings')),
             ],
             options={
                 'indexes': [models.Index(fields=['kind', '-at'], name='backup_newest')],
@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=200, unique=True, verbose_name='machine')),
-                ('at', models.DateTimeField(verbose_name='heard of')),
+                ('at', models.DateTimeField(verbose_name='last report')),
                 ('facts', models.JSONField(default=dict)),
             ],
             options={

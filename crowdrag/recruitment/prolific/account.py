@@ -38,12 +38,16 @@ def get_account(study: Study | None = None) -> Account:
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         raise NotConfiguredError(
-            _("%(variable)s is not set: an operator sets it, and starts again.") % {"variable": TOKEN}
+            _("%(variable)s is not set. An operator must set it and restart.") % {"variable": TOKEN}
         )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise NotConfiguredError(_("%(variable)s holds signs that no token has.") % {"variable": TOKEN})
+        raise NotConfiguredError(
+            _("%(variable)s contains characters that are not allowed in a token.") % {"variable": TOKEN}
+        )
     if study is not None and settings.PROLIFIC_STUDIES and study.slug not in settings.PROLIFIC_STUDIES:
-        raise NotConfiguredError(_("The operator's account is not for this study (CROWDRAG_PROLIFIC_STUDIES)."))
+        raise NotConfiguredError(
+            _("The operator's Prolific account is not enabled for this study (CROWDRAG_PROLIFIC_STUDIES).")
+        )
     base_url = settings.PROLIFIC_URL.rstrip("/") + "/"
     loopback = check_url(base_url)
     return Account(base_url, token, settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT, loopback)
@@ -55,9 +59,11 @@ def check_url(url: str) -> bool:
         parts = urlsplit(url)
         _port = parts.port
     except ValueError as error:
-        raise NotConfiguredError(_("CROWDRAG_PROLIFIC_URL cannot be read.")) from error
+        raise NotConfiguredError(_("CROWDRAG_PROLIFIC_URL is not a valid URL.")) from error
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment or not parts.hostname:
-        raise NotConfiguredError(_("CROWDRAG_PROLIFIC_URL must name a host, and no user, password, query or fragment."))
+        raise NotConfiguredError(
+            _("CROWDRAG_PROLIFIC_URL must contain a host, and no user, password, query or fragment.")
+        )
     if parts.scheme == "https":
         return False
     if parts.scheme == "http" and settings.PROLIFIC_LOOPBACK and parts.hostname in LOOPBACK:

@@ -73,7 +73,7 @@ class CheckedTransport(httpx2.BaseTransport):
         except (ConnectionError, addresses.BlockedAddressError) as error:
             raise httpx2.ConnectError(str(error)) from error
         if local and not all(ipaddress.ip_address(address).is_loopback for address in resolved):
-            raise httpx2.ConnectError(_("A stand-in must be on this machine."))
+            raise httpx2.ConnectError(_("A test server must be on this machine."))
         return resolved
 
     def _addressed(self, request: httpx2.Request, address: str) -> httpx2.Request:
@@ -182,7 +182,7 @@ class Client:
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise UnreachableError(_("The platform cannot be reached: %s") % scrub(str(error))[:200]) from error
         except httpx2.HTTPError as error:
-            raise OutcomeUnknownError(_("The platform did not answer: %s") % type(error).__name__) from error
+            raise OutcomeUnknownError(_("The platform did not respond: %s") % type(error).__name__) from error
         return Answer(response.headers, _read(response, content))
 
 
@@ -217,15 +217,16 @@ def _read(response: httpx2.Response, content: bytes) -> Any:
     explanation = scrub(error_message(body))
     if status == 429:
         raise BusyError(
-            _("The platform asks to come back later."), _retry_after(response.headers.get("retry-after", ""))
+            _("The platform asks us to try again later."), _retry_after(response.headers.get("retry-after", ""))
         )
     if status in {408, 425} or status >= 500:
-        raise OutcomeUnknownError(_("The platform has a fault of its own (%(status)d).") % {"status": status})
+        raise OutcomeUnknownError(_("The platform reports an internal error (%(status)d).") % {"status": status})
     if status in {401, 403}:
         raise TokenError(
-            explanation or _("The platform does not accept the token for this (%(status)d).") % {"status": status}
+            explanation
+            or _("The platform does not accept the token for this request (%(status)d).") % {"status": status}
         )
-    message = explanation or _("The platform refuses this (%(status)d).") % {"status": status}
+    message = explanation or _("The platform rejected the request (%(status)d).") % {"status": status}
     raise (MissingError if status == 404 else RefusedError)(message, status)
 
 

@@ -68,4 +68,4 @@ def _flat(detail: object, field: str = "") -> list[str]:
 
 def unreadable_answer() -> str:
     """Return what is said of an answer that is none."""
-    return _("The platform's answer cannot be read.")
+    return _("The platform's response cannot be read.")

@@ -41,7 +41,7 @@ class Participant(models.Model):
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
     # A model is a participant in one version, with one prompt and one set of parameters.
     specification = models.JSONField(_("model, prompt and parameters"), default=dict, blank=True)
-    platform_facts = models.JSONField(_("what the platform said"), default=dict, blank=True)
+    platform_facts = models.JSONField(_("platform data"), default=dict, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     # Withdrawn: takes no further part. Erased: moreover, what they gave is gone and this row is the tombstone.
@@ -92,7 +92,7 @@ class ParticipantBlock(models.Model):
     """
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="blocks")
-    reason = models.CharField(_("reason, for them to read"), max_length=500)
+    reason = models.CharField(_("reason (shown to the participant)"), max_length=500)
     at = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
     lifted_at = models.DateTimeField(null=True, blank=True)

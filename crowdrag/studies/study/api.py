@@ -24,9 +24,9 @@ DESCRIPTION_FIELDS = ["title", "description", "researchers", "contact", "payment
 
 
 class StudyRow(serializers.ModelSerializer[Study]):
-    """A study as it is shown."""
+    """A study."""
 
-    role = RoleField(help_text="Yours in it.", allow_null=True)
+    role = RoleField(help_text="Your role in the study.", allow_null=True)
 
     class Meta:
         model = Study
@@ -44,26 +44,26 @@ class StudyRow(serializers.ModelSerializer[Study]):
 
 
 class NewStudy(RequestBody):
-    """A study to be made."""
+    """A study to create."""
 
     slug = serializers.SlugField(
         max_length=80,
-        help_text="Part of its address, for good.",
+        help_text="Part of the URL. It cannot be changed later.",
         validators=[
             validate_short_name,
-            UniqueValidator(Study.objects.all(), message="There is a study of this name."),
+            UniqueValidator(Study.objects.all(), message="A study with this name already exists. Choose another name."),
         ],
     )
     title = serializers.CharField(max_length=200)
     description = serializers.CharField(required=False, allow_blank=True)
     language = serializers.CharField(
-        max_length=35, required=False, help_text="A BCP 47 tag.", validators=[codes.validate_language]
+        max_length=35, required=False, help_text="BCP 47 tag.", validators=[codes.validate_language]
     )
     text_licence = serializers.CharField(
-        max_length=100, required=False, help_text="An SPDX licence expression.", validators=[codes.validate_licence]
+        max_length=100, required=False, help_text="SPDX licence expression.", validators=[codes.validate_licence]
     )
     currency = serializers.RegexField(
-        "^[A-Z]{3}$", required=False, help_text="An ISO 4217 code.", validators=[codes.validate_currency]
+        "^[A-Z]{3}$", required=False, help_text="ISO 4217 code.", validators=[codes.validate_currency]
     )
     llm_budget = serializers.IntegerField(
         min_value=0, max_value=10**15, required=False, allow_null=True, help_text="In minor units of the currency."
@@ -71,7 +71,7 @@ class NewStudy(RequestBody):
 
 
 class StudyChanges(RequestBody):
-    """What a study says of itself; what is left out stays as it is."""
+    """The description of a study. Omitted fields stay unchanged."""
 
     title = serializers.CharField(max_length=200, required=False)
     description = serializers.CharField(required=False, allow_blank=True)
@@ -93,7 +93,7 @@ class StudyFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes wi
 
 
 class StudyList(ListEndpoint):
-    """List the studies that you may read, the newest first."""
+    """List the studies that you can read, newest first."""
 
     needs = {"GET": Need(None), "POST": Need(None, Scope.CREATE)}
     queryset = Study.objects.all()
@@ -107,7 +107,7 @@ class StudyList(ListEndpoint):
 
     @extend_schema(request=NewStudy, responses={201: StudyRow})
     def post(self, request: Request) -> Response:
-        """Make a study, which you then own."""
+        """Create a study. You become its owner."""
         data = self.validated(NewStudy)
         study = services.create(by=self.user, **data)
         shown = Study.objects.with_role(self.user).get(pk=study.pk)
@@ -116,7 +116,7 @@ class StudyList(ListEndpoint):
 
 
 class StudyDetail(Endpoint):
-    """One study."""
+    """A study."""
 
     needs = {"GET": Need(Role.VIEWER), "PATCH": Need(Role.OWNER, Scope.WRITE)}
     serializer_class = StudyRow
@@ -127,7 +127,7 @@ class StudyDetail(Endpoint):
 
     @extend_schema(request=StudyChanges, responses=StudyRow)
     def patch(self, request: Request, study: str) -> Response:
-        """Change what a study says of itself and of those who ask."""
+        """Change the description of a study and of its researchers."""
         data = self.validated(StudyChanges)
         studies = Study.objects.with_role(self.user).filter(pk=self.study.pk)
         with self.unchanged(studies, StudyRow) as held:
@@ -136,7 +136,7 @@ class StudyDetail(Endpoint):
 
 
 class MemberRow(serializers.ModelSerializer[Membership]):
-    """A member as they are shown."""
+    """A member."""
 
     email = serializers.EmailField(source="user.email")
     name = serializers.CharField(source="user.name")
@@ -148,14 +148,14 @@ class MemberRow(serializers.ModelSerializer[Membership]):
 
 
 class NewMember(RequestBody):
-    """Somebody with an account here, and the role that they get."""
+    """A person with an account here, and their new role."""
 
     email = serializers.EmailField(max_length=254)
     role = RoleField()
 
 
 class NewRole(RequestBody):
-    """The role that somebody gets."""
+    """The new role."""
 
     role = RoleField()
 
@@ -169,9 +169,9 @@ class MemberList(ListEndpoint):
 
     @extend_schema(request=NewMember, responses={201: MemberRow})
     def post(self, request: Request, study: str) -> Response:
-        """Make somebody a member, or change their role.
+        """Add a member, or change their role.
 
-        They need an account: an operator makes it.
+        The person needs an account, which an operator creates.
         """
         data = self.validated(NewMember)
         user = User.objects.filter(email__iexact=data["email"]).first()
@@ -182,7 +182,7 @@ class MemberList(ListEndpoint):
 
 
 class MemberDetail(Endpoint):
-    """One member of a study."""
+    """A member of a study."""
 
     needs = {
         "GET": Need(Role.VIEWER),
@@ -201,14 +201,14 @@ class MemberDetail(Endpoint):
 
     @extend_schema(request=NewRole, responses=MemberRow)
     def put(self, request: Request, study: str, user: int) -> Response:
-        """Give a member another role."""
+        """Change the role of a member."""
         role = self.validated(NewRole)["role"]
         with self.unchanged(self.rows(user), MemberRow) as held:
             return Response(MemberRow(_set_role(self, held.user, role)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, study: str, user: int) -> Response:
-        """Take somebody out of the study. What they did in it stays."""
+        """Remove a member from the study. Their work in it is kept."""
         held = self.one(self.rows(user))
         try:
             services.remove_member(study=self.study, user=held.user)

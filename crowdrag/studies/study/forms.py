@@ -15,12 +15,13 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     # Entered as people write money, and kept in minor units; which those are depends on the currency beside it.
     llm_budget = forms.DecimalField(
-        label=_("Budget for models"),
+        label=_("Model budget"),
         required=False,
         min_value=0,
         max_value=1_000_000_000,
         help_text=_(
-            "What language models may cost all told, in the study's currency: 25.00. Empty: paid models are refused."
+            "Maximum total cost of language models in the study's currency, for example 25.00. Leave empty to "
+            "use free models only."
         ),
     )
 
@@ -43,7 +44,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
             except money.TooFineError:
                 self.add_error(
                     "llm_budget",
-                    _("At most %(digits)d digits after the point.") % {"digits": money.minor_digits(currency)},
+                    _("Enter at most %(digits)d decimal places.") % {"digits": money.minor_digits(currency)},
                 )
         return cleaned
 
@@ -60,7 +61,7 @@ class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 class MemberForm(forms.Form):
     """Somebody and their role."""
 
-    email = forms.EmailField(label=_("E-mail address"), help_text=_("Of somebody who has an account here."))
+    email = forms.EmailField(label=_("Email address"), help_text=_("The person must already have an account here."))
     role = forms.TypedChoiceField(
         label=_("Role"), choices=Role.choices, coerce=lambda value: Role(int(value)), initial=Role.VIEWER
     )
@@ -72,6 +73,8 @@ class MemberForm(forms.Form):
         email: str = self.cleaned_data["email"]
         user = User.objects.filter(email__iexact=email).first()
         if user is None:
-            raise forms.ValidationError(_("Nobody here has this address. An operator makes accounts in the admin."))
+            raise forms.ValidationError(
+                _("No account has this email address. An operator can create one in the administration.")
+            )
         self.user = user
         return email

@@ -46,7 +46,7 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = models.EmailField(_("e-mail address"), max_length=254, unique=True)
+    email = models.EmailField(_("email address"), max_length=254, unique=True)
     name = models.CharField(_("name"), max_length=200, blank=True)
 
     USERNAME_FIELD = "email"
@@ -58,7 +58,7 @@ class User(AbstractUser):
             models.UniqueConstraint(
                 Lower("email"),
                 name="user_email_unique",
-                violation_error_message=_("There is a user with this address."),
+                violation_error_message=_("An account with this email address already exists."),
             ),
         ]
 
@@ -126,14 +126,12 @@ class StudyQuerySet(models.QuerySet["Study"]):
 class Study(models.Model):
     """One research project. Everything else belongs to one study."""
 
-    slug = models.SlugField(
-        _("short name"), max_length=80, unique=True, help_text=_("Part of its address and of commands.")
-    )
+    slug = models.SlugField(_("short name"), max_length=80, unique=True, help_text=_("Used in URLs and commands."))
     title = models.CharField(_("title"), max_length=200)
     description = models.TextField(_("description"), blank=True)
     language = models.CharField(
         _("language"), max_length=35, default="en", validators=[codes.validate_language],
-        help_text=_("Of its texts, as a BCP 47 tag."),
+        help_text=_("Language of the texts, as a BCP 47 tag."),
     )  # fmt: skip
     text_licence = models.CharField(
         _("licence of released texts"), max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
@@ -141,32 +139,32 @@ class Study(models.Model):
     currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
     # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
     llm_budget = models.BigIntegerField(
-        _("budget for models (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
+        _("model budget (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
     )
     # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
     researchers = models.CharField(
-        _("who asks"), max_length=300, blank=True, help_text=_("Names and institution, as people read them.")
+        _("researchers"), max_length=300, blank=True, help_text=_("Names and institution, as shown to participants.")
     )
     contact = models.CharField(
         _("contact"),
         max_length=300,
         blank=True,
-        help_text=_("Where people reach you beside the questions that they ask here: an e-mail address, say."),
+        help_text=_("How participants can reach you outside this site, for example by email."),
     )
     payment = models.CharField(
-        _("how and when people are paid"),
+        _("payment"),
         max_length=500,
         blank=True,
-        help_text=_("Of those who came by a link of yours; a platform pays its own."),
+        help_text=_("For people who come by your own links. A platform pays its own participants."),
     )
     retention = models.CharField(
-        _("how long what people give is kept"),
+        _("data retention"),
         max_length=500,
         blank=True,
-        help_text=_("What is released stays released; say how long the rest is kept, and where."),
+        help_text=_("How long you keep the data, and where. Data in releases stays published."),
     )
     is_simulated = models.BooleanField(
-        _("simulated"), default=False, help_text=_("Its crowd is simulated; said wherever it shows.")
+        _("simulated"), default=False, help_text=_("The study has a simulated crowd. This is shown on all its pages.")
     )
     created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -65,7 +65,7 @@ class LastOwnerError(ValueError):
     """A study must keep an owner."""
 
     def __init__(self) -> None:
-        super().__init__(_("This is the study's only owner. Make somebody else an owner first."))
+        super().__init__(_("This is the only owner of the study. Make someone else an owner first."))
 
 
 @transaction.atomic

@@ -83,7 +83,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
 def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
     """Give somebody a role."""
     if request.study_role < Role.OWNER:  # type: ignore[attr-defined]
-        raise PermissionDenied(_("Only owners change who is a member."))
+        raise PermissionDenied(_("Only owners can manage members."))
     form = MemberForm(request.POST)
     if not form.is_valid():
         return _show_members(request, study, form, status=422)

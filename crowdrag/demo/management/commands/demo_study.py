@@ -8,10 +8,12 @@ from ... import setup
 
 
 class Command(BaseCommand):
-    help = "Set up the demo study; its long work goes on in the background. May be run again."
+    help = "Create or update the demo study. Long work continues in the background. You can run the command again."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--address", default="http://localhost:8000", help="where the web is, for what is printed")
+        parser.add_argument(
+            "--address", default="http://localhost:8000", help=("URL of the web server, used in the output")
+        )
 
     def handle(self, *args: Any, address: str, **options: Any) -> None:
         try:

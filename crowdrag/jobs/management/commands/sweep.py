@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--every", type=float, default=3.0, metavar="SECONDS", help="time between two passes (default: 3)"
         )
-        parser.add_argument("--once", action="store_true", help="make one pass and say what it found")
+        parser.add_argument("--once", action="store_true", help="make one pass and print what it found")
 
     def handle(self, *args: Any, every: float, once: bool, **options: Any) -> None:
         """Sweep."""

@@ -10,12 +10,12 @@ from crowdrag.llm import GatewayError, endpoints
 class Command(BaseCommand):
     """`manage.py local_endpoint`: idempotent; the runtime calls it at every start."""
 
-    help = "Make or update the endpoint 'local' from CROWDRAG_LLM_URL."
+    help = "Create or update the endpoint 'local' from CROWDRAG_LLM_URL."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Name what may differ from the default."""
-        parser.add_argument("--url", default=None, help="base URL of the server; default: CROWDRAG_LLM_URL")
-        parser.add_argument("--model", default=endpoints.LOCAL_MODEL, help="the model's name at the server")
+        parser.add_argument("--url", default=None, help="base URL of the server (default: CROWDRAG_LLM_URL)")
+        parser.add_argument("--model", default=endpoints.LOCAL_MODEL, help="name of the model on the server")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it."""

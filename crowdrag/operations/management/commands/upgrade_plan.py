@@ -17,17 +17,17 @@ class Command(BaseCommand):
         """Look, change nothing."""
         planned = migration_safety.pending_migrations()
         if not planned:
-            self.stdout.write("Nothing is to be migrated: start the new release's processes in any order.")
+            self.stdout.write("There is nothing to migrate. Start the processes of the new release in any order.")
             return
         for migration in planned:
             self.stdout.write(f"  {migration.app_label}.{migration.name}")
         unsafe = migration_safety.find_unsafe([(migration.app_label, migration.name) for migration in planned])
         if not unsafe:
-            self.stdout.write("All of it can be applied while the release before serves: crowdrag prepare.")
+            self.stdout.write("All migrations can run while the previous release is running: crowdrag prepare.")
             return
         for trouble in unsafe:
             self.stderr.write(str(trouble))
         self.stderr.write(
-            "Stop the release before first (docs/guides/deployment.md), or go by the releases in between."
+            "First stop the previous release (docs/guides/deployment.md), or upgrade through the releases in between."
         )
         sys.exit(1)

@@ -12,11 +12,11 @@ from crowdrag.recruitment.prolific.errors import PlatformError
 
 
 class Command(BaseCommand):
-    help = "Check the connection with Prolific; with --subscribe, have it call this system when something changes."
+    help = "Check the connection to Prolific. With --subscribe, Prolific notifies this system about changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--subscribe", metavar="ADDRESS", help="this system's own address, as in https://example.org"
+            "--subscribe", metavar="ADDRESS", help="public URL of this system, for example https://example.org"
         )
 
     def handle(self, *args: Any, subscribe: str | None, **options: Any) -> None:
