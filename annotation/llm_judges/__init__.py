@@ -1,4 +1,4 @@
-"""Models as judges: the same questions and texts that people get, asked through the gateway, as a run.
+"""Model judges: the same questions and texts that people get, asked through the gateway, as a run.
 
 | module | what |
 |---|---|

@@ -1,10 +1,10 @@
-"""Addresses: models as judges."""
+"""Addresses: model judges."""
 
 from django.urls import include, path
 
 from . import api, views
 
-# Models as judges.
+# Model judges.
 JUDGES = [
     path("", views.judges, name="model_judges"),
     path("new/", views.order, name="model_judges_new"),

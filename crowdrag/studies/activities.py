@@ -247,6 +247,6 @@ def undisclosed(study: Study) -> list[str]:
     if not (names := [name for name, text in missing.items() if not text]):
         return []
     return [
-        _("People are not told %(what)s. Add it on the page “About the study”. They read it before they consent.")
+        _("People are not told %(what)s. Add it on the page “Description”. They read it before they consent.")
         % {"what": ", ".join(names)}
     ]

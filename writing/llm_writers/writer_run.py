@@ -38,7 +38,7 @@ def register_kind() -> None:
     register(
         Kind(
             name=KIND,
-            title=_("LLM writer run"),
+            title=_("Model writer run"),
             queue=Queue.LLM,
             plan=plan,
             work=work,

@@ -1,4 +1,4 @@
-"""Language models as judges (docs/methods/model-judges.md)."""
+"""Language model judges (docs/methods/model-judges.md)."""
 
 from typing import Any
 
@@ -36,12 +36,12 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 PAGE = Page(
-    90, "model_judge_results", "models/", _("Models as judges"), "analysis/methods/model_judges.html", page_context
+    90, "model_judge_results", "models/", _("Model judges"), "analysis/methods/model_judges.html", page_context
 )
 
 METHOD = Method(
     name="model_judges",
-    title=_("Models as judges"),
+    title=_("Model judges"),
     section=MODELS,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -1,4 +1,4 @@
-"""Models as judges: their votes, how consistent, how close to people, and what they make of their own responses.
+"""Model judges: their votes, how consistent, how close to people, and what they make of their own responses.
 
 A model's judgments are pools of their own (design 2): they never enter the gold labels that they are compared with.
 

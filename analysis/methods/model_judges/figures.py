@@ -1,4 +1,4 @@
-"""Models as judges: how consistent, how close to people; and what they make of their own responses."""
+"""Model judges: how consistent, how close to people; and what they make of their own responses."""
 
 from textwrap import wrap
 from typing import Any
@@ -159,7 +159,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
 FIGURES = (
     Figure(
         "model_judges",
-        _("Language models as judges"),
+        _("Language model judges"),
         _(
             "Agreement of models with themselves and with people, correlation between dimensions and "
             "position bias, by dimension. With 95 % intervals over topics (none for agreement with the gold "

@@ -55,6 +55,8 @@ def test_every_page_of_the_sidebar_is_its_own_current_item(owner: tuple[Client, 
         page = client.get(address)
         assert page.status_code == 200, address
         assert current(page.content.decode()) == [address]
+        [heading] = re.findall(r"<h1>\s*(.*?)\s*</h1>", page.content.decode(), re.DOTALL)
+        assert heading == (study.title if item.url_name == "study" else str(item.label))
 
 
 def test_pages_below_an_item_belong_to_it(owner: tuple[Client, Study]) -> None:
