@@ -151,6 +151,7 @@ def test_messages_delivered_again_and_again_have_one_effect(crew: Crew, study: S
     assert set(run.units.values_list("fence", flat=True)) == {1}
 
 
+@pytest.mark.extended
 def test_a_worker_that_dies_in_its_effect_leaves_no_half_of_it(crew: Crew, study: Study) -> None:
     run = start(study, "dying")
     crew.worker(concurrency=1)
@@ -160,6 +161,7 @@ def test_a_worker_that_dies_in_its_effect_leaves_no_half_of_it(crew: Crew, study
     assert_each_once(run, 1)
 
 
+@pytest.mark.extended
 def test_cancelling_stops_a_worker_and_resuming_goes_on(crew: Crew, study: Study) -> None:
     crew.worker(concurrency=2)
     crew.sweep()

@@ -148,6 +148,7 @@ def release(tmp_path: Path) -> Release:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.extended
 def test_a_second_signal_ends_the_draining(release: Release) -> None:
     release.env |= {"CROWDRAG_DRAIN_SECONDS": "600", "STATICFILES_STORAGE": _UNHASHED}
     web = release.start("web")

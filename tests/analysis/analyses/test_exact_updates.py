@@ -92,6 +92,7 @@ def test_a_known_label_that_comes_later_is_heard():
     same(updated(before, now), analysed(now))
 
 
+@pytest.mark.extended
 def test_where_much_changed_or_by_the_published_procedure_the_earlier_fit_is_gone_on_from(monkeypatch):
     now = synthetic_inputs.study(0.2, seed=5)
     before = synthetic_inputs.without_last(now, 100)

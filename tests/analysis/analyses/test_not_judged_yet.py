@@ -103,6 +103,7 @@ def test_judgments_that_come_are_left_to_a_full_analysis(study):
     assert (update.state, len(update.problems)) == (RunState.FAILED, 1)
 
 
+@pytest.mark.extended
 def test_the_judgments_of_another_pool_stand_beside_an_empty_one(study):
     small_study.campaign(study, judges=Judges.EXPERT, names=["e1", "e2", "e3", "e4"])
     run = analyse(study)
@@ -114,6 +115,7 @@ def test_the_judgments_of_another_pool_stand_beside_an_empty_one(study):
     assert run.summary["judgments"] == 0
 
 
+@pytest.mark.extended
 def test_report_files_and_command_claim_nothing_of_judgments(study, tmp_path):
     call_command("analyse", study.slug, out=tmp_path, resamples=10, restarts=2, refine=0, stdout=io.StringIO())
     run = study.runs.get()

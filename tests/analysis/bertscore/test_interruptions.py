@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="the extra `n
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+@pytest.mark.extended
 def test_a_worker_that_dies_loses_one_topic_at_most(study, encoded, monkeypatch):
     run = bertscore_runs.start(study=study)
     keep, calls = encodings.keep, []

@@ -154,6 +154,7 @@ def faceted(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize(
     "size", [size if size == "paper" else pytest.param(size, marks=pytest.mark.extended) for size in figure.SIZES]
 )
+@pytest.mark.extended
 def test_labels_of_an_axis_are_different_and_do_not_touch(size: str) -> None:
     assert {name: labels for name in figure.FIGURES if (labels := touching_labels(name, size))} == {}
 

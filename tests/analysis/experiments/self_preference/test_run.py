@@ -88,6 +88,7 @@ def test_planted_preferences_come_out(study, evaluator, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.extended
 def test_a_model_reads_passages_for_their_perplexity(study, monkeypatch, settings, tmp_path):
     pytest.importorskip("torch", reason="the extra `neural` is not installed")
     from analysis.rag import generation
