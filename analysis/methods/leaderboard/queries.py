@@ -23,13 +23,12 @@ LEADERS = 5
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Whether one participant is better than the next in rank; adjusted p is None without a test."""
+    """Whether one participant is better than the next in rank, by the adjusted p of their test."""
 
     better: str
     worse: str
     is_clear: bool
-    p: float | None
-    topics: int
+    p: float
 
 
 def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str | None) -> dict[str, Any]:
@@ -76,7 +75,7 @@ def best(rows: list[Row], most: int) -> list[Row]:
 
 
 def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
-    """Say of each participant and the next in rank, from the top, whether a test tells them apart.
+    """Say of each participant and the next in rank, from the top, whether the test tells them apart.
 
     Parameters
     ----------
@@ -86,17 +85,18 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
     Returns
     -------
     conclusions : list
-        One for each neighbouring pair. A test that favours the lower rank tells nothing apart.
+        One for each neighbouring pair with a test. A test that favours the lower rank tells nothing apart.
     """
     by_pair = {frozenset((row["participant_1"], row["participant_2"])): row for row in tests}
     ordered = sorted(ranked, key=lambda row: row["rank"])
     neighbours = []
     for better, worse in pairwise(ordered):
-        test = by_pair.get(frozenset((better["participant"], worse["participant"])), {})
-        p, difference = test.get("p_adjusted"), test.get("difference")
-        sign = 1 if test.get("participant_1") == better["participant"] else -1
-        is_clear = bool(significance_marks.stars(p)) and difference is not None and sign * difference > 0
-        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p, test.get("n") or 0))
+        test = by_pair.get(frozenset((better["participant"], worse["participant"])))
+        if test is None or test["p_adjusted"] is None:
+            continue
+        p, sign = test["p_adjusted"], 1 if test["participant_1"] == better["participant"] else -1
+        is_clear = bool(significance_marks.stars(p)) and sign * test["difference"] > 0
+        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p))
     return neighbours
 
 
