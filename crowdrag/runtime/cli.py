@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crowdrag.runtime import embedded_stores, environment
+from crowdrag.runtime import embedded_stores, environment, usage
 from crowdrag.runtime.data_folder import DataFolder, Problem
 
 # Management commands that never ask the database anything.
@@ -26,32 +26,18 @@ OFFLINE = {
 
 UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it
 
-USAGE = """\
-crowdrag up                      start everything here, on http://localhost:8000/
-crowdrag demo                    the same, with the demo study and a login
-crowdrag down                    stop it
-crowdrag doctor                  say what is here, what is missing and what to do
-crowdrag backup FILE             everything in one file
-crowdrag restore FILE            give it back
-crowdrag drill FILE              rehearse that in a folder of its own, and note how it went
-crowdrag serve PART              one part alone, for containers: web, sweep, worker-default, worker-llm, worker-gpu
-crowdrag prepare                 bring the database up to date, before a new release's parts start
-crowdrag createsuperuser         a login for the operator
-crowdrag help                    all other commands, those of manage.py
-
-The data lie in var/ of the repository, or where CROWDRAG_DATA_DIR says.
-"""
-
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a problem that a person must fix ends with its message and status 1."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
         environment.read_secret_files()
-        if not words:
-            print(USAGE)
+        if not words or words in (["help"], ["--help"], ["-h"]):
+            print(usage.text())
         elif words[0] in COMMANDS:
             COMMANDS[words[0]](words)
+        elif words[0] == "manage":
+            manage(words[1:] or ["help"])
         else:
             manage(words)
     except Problem as problem:

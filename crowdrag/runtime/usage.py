@@ -1,0 +1,51 @@
+"""The commands of `crowdrag` in groups, one line each, as `crowdrag help` prints them."""
+
+from typing import Final
+
+#: By group: the command with its arguments, and what it does.
+GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "Start and stop": (
+        ("demo", "start everything here, with the demo study and a login"),
+        ("up", "start everything here, on http://localhost:8000/"),
+        ("down", "stop it"),
+        ("doctor", "check what is here, what is missing and what to do"),
+    ),
+    "Data": (
+        ("import KIND FILE", "import a corpus, a CSV file, topics, a TREC run, responses or a questionnaire"),
+        ("export", "export a study as one file"),
+    ),
+    "Analysis": (
+        ("analyse", "compute agreement, competence, labels and grades"),
+        ("bertscore", "compute the BERTScores of responses"),
+    ),
+    "Experiments": (("experiment NAME", "run fair RAG, uplift RAG or self-preference"),),
+    "Operations": (
+        ("createsuperuser", "create a login for the operator"),
+        ("backup FILE", "write everything into one file"),
+        ("restore FILE", "restore a backup"),
+        ("drill FILE", "rehearse a restore in a separate folder and record the result"),
+        ("upgrade_plan", "check whether a new release needs a stop"),
+        ("prepare", "bring the database up to date before a new release starts"),
+        ("serve PART", "run one part alone, for containers: web, sweep, worker-default, worker-llm, worker-gpu"),
+        ("local_endpoint", "create the endpoint of the local language model"),
+        ("prolific", "check the connection to Prolific"),
+        ("check_invariants", "check that the stored data are consistent"),
+        ("note_backup", "record a backup that another tool made"),
+    ),
+}
+#: Commands for developers and for the services themselves; `crowdrag manage help` lists them.
+INTERNAL: Final = ("demo_study", "sweep", "table_reference")
+
+
+def text() -> str:
+    """Return the help of the command line."""
+    lines = ["Usage: crowdrag COMMAND [OPTIONS]", ""]
+    for group, commands in GROUPS.items():
+        lines += [group, *(f"  {command:<18} {purpose}" for command, purpose in commands), ""]
+    return "\n".join([
+        *lines,
+        "crowdrag COMMAND --help shows the options of a command.",
+        "crowdrag manage COMMAND runs a command of Django (crowdrag manage help lists them).",
+        "The data are in var/ of the repository, or in the folder that CROWDRAG_DATA_DIR names.",
+        "Exit status: 0 done, 1 failed, 2 wrong options, 130 and 143 stopped by a signal.",
+    ])  # fmt: skip
