@@ -63,7 +63,8 @@ CSV = Importer(
     name="csv",
     title=_("CSV or TSV file"),
     description=_(
-        "Questions, and the responses of your systems, from a spreadsheet. You choose what each column holds."
+        "Questions and the responses of your systems, from a spreadsheet. "
+        "In the browser, you choose what each column holds."
     ),
     inputs=(Input("file", _("CSV or TSV file"), _("With a header line, in UTF-8")),),
     read=_read_csv,
