@@ -1,7 +1,6 @@
 """A study's analyses: the latest at a glance, the report of one, all there are, two beside each other."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -44,7 +43,7 @@ def study_card(study: Study) -> dict[str, Any]:
     return {"run": run, "active": active, "means": named, "leaders": leaders, "summary": run.summary}
 
 
-def analysis_part(study: Study, _now: datetime) -> StepPart:
+def analysis_part(study: Study) -> StepPart:
     """Say for the study's checklist whether its judgments are analysed."""
     state = analyses_services.state(study)
     address = reverse("leaderboard", args=[study.slug])

@@ -277,7 +277,7 @@ def _is_long(value: Any) -> bool:
     return isinstance(value, str) and len(value) > LONG and " " in value
 
 
-def release_part(study: Study, _now: datetime) -> StepPart:
+def release_part(study: Study) -> StepPart:
     """Say for the study's checklist whether a release is published."""
     latest = Release.objects.filter(study=study).exclude(state=ReleaseState.WITHDRAWN).order_by("-number").first()
     if latest is None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
@@ -96,7 +95,7 @@ def study_card(study: Study) -> dict[str, Any]:
     return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
 
 
-def judging_part(study: Study, _now: datetime) -> StepPart | None:
+def judging_part(study: Study) -> StepPart | None:
     """Say for the study's checklist how far its campaigns are; None while there is nothing to be judged."""
     campaigns = Campaign.objects.filter(study=study)
     if not campaigns.exists():

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import TextChoices
 from django.urls import reverse
@@ -74,7 +73,7 @@ class Checklist:
         return all(row.progress is Progress.TO_DO for row in self.rows)
 
 
-Source = Callable[[Study, datetime], StepPart | None]
+Source = Callable[[Study], StepPart | None]
 
 _sources: list[tuple[Step, Source]] = []
 
@@ -84,13 +83,13 @@ def register_part(step: Step, source: Source) -> None:
     _sources.append((step, source))
 
 
-def checklist(study: Study, role: int, now: datetime) -> Checklist:
+def checklist(study: Study, role: int) -> Checklist:
     """Return the steps of a study, and what a member of this role does next.
 
     Work that waits for a review comes first, since people wait for their pay; then what was not begun yet, in order;
     then collection in progress; publication last.
     """
-    rows = [_row(step, study, role, now) for step in Step]
+    rows = [_row(step, study, role) for step in Step]
     by_step = {row.step: row for row in rows}
     unfinished = [row for row in rows if row.action and row.progress is not Progress.DONE]
     order = [Step.REVIEW, Step.DATA, Step.ANALYSE, Step.COLLECT, Step.PUBLISH]
@@ -99,8 +98,8 @@ def checklist(study: Study, role: int, now: datetime) -> Checklist:
     return Checklist(rows, min(unfinished, key=lambda row: order.index(row.step), default=None))
 
 
-def _row(step: Step, study: Study, role: int, now: datetime) -> ChecklistRow:
-    answers = [source(study, now) for each, source in _sources if each is step]
+def _row(step: Step, study: Study, role: int) -> ChecklistRow:
+    answers = [source(study) for each, source in _sources if each is step]
     parts = [part for part in answers if part is not None]
     states = {part.progress for part in parts}
     progress = states.pop() if len(states) == 1 else Progress.STARTED if states else Progress.TO_DO
@@ -109,9 +108,9 @@ def _row(step: Step, study: Study, role: int, now: datetime) -> ChecklistRow:
     return ChecklistRow(step, progress, [part.text for part in parts], next(iter(actions), None))
 
 
-def review_part(study: Study, now: datetime) -> StepPart:
+def review_part(study: Study) -> StepPart:
     """Say how much waits for a review, a screening or an answer."""
-    if waiting := sum(entry.count for entry in inbox(study, now)):
+    if waiting := sum(entry.count for entry in inbox(study)):
         text = ngettext("%(n)d item is waiting", "%(n)d items are waiting", waiting) % {"n": waiting}
         action = Action(str(_("Review now")), reverse("inbox", args=[study.slug]), Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)

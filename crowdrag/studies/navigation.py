@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import TextChoices
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.functional import Promise
+from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag import __version__
@@ -79,7 +77,7 @@ class InboxEntry:
     text: str = ""
 
 
-InboxSource = Callable[[Study, datetime], Iterable[InboxEntry]]
+InboxSource = Callable[[Study], Iterable[InboxEntry]]
 
 _items: list[NavigationItem] = []
 _cards: list[Card] = []
@@ -123,10 +121,9 @@ def cards(study: Study) -> list[dict[str, Any]]:
     return [{"template": card.template, **card.context(study)} for card in ordered]
 
 
-def inbox(study: Study, now: datetime | None = None) -> list[InboxEntry]:
+def inbox(study: Study) -> list[InboxEntry]:
     """Return everything in a study that waits for a reviewer."""
-    now = now or timezone.now()
-    return [entry for source in _inbox_sources for entry in source(study, now) if entry.count]
+    return [entry for source in _inbox_sources for entry in source(study) if entry.count]
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -135,4 +132,6 @@ def context(request: HttpRequest) -> dict[str, Any]:
     if (study := getattr(request, "study", None)) is not None:
         role = request.study_role  # type: ignore[attr-defined]
         values |= {"study": study, "study_role": Role(role), "navigation": items(role)}
+        # The sidebar and the page of the inbox share it.
+        values["inbox"] = SimpleLazyObject(lambda: inbox(study))
     return values

@@ -5,7 +5,6 @@ What was spent and what is to come is in minor units of the study's currency.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Avg, Count
@@ -310,7 +309,7 @@ def progress_card(study: Study) -> dict[str, Any]:
     return {**study_card(study), "link": link}
 
 
-def data_part(study: Study, _now: datetime) -> StepPart:
+def data_part(study: Study) -> StepPart:
     """Say for the study's checklist how many topics and responses there are."""
     topics = Topic.objects.filter(study=study).current().count()
     responses = Response.objects.filter(study=study, erased_at__isnull=True).count()
@@ -324,7 +323,7 @@ def data_part(study: Study, _now: datetime) -> StepPart:
     return StepPart(words, Progress.DONE)
 
 
-def writing_part(study: Study, _now: datetime) -> StepPart | None:
+def writing_part(study: Study) -> StepPart | None:
     """Say for the study's checklist how far the writing plan is; None without a plan."""
     plan = services.get_plan(study)
     if plan is None:

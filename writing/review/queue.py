@@ -80,7 +80,7 @@ def counts(study: Study, now: datetime) -> QueueCounts:
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+def inbox_entries(study: Study) -> list[InboxEntry]:
     """Return how many responses wait for a review, for the study's inbox; one query."""
     waiting = WritingTask.objects.filter(_WAITS, study=study, is_imported=False).count()
     return [InboxEntry(_("Responses to review"), waiting, reverse("review_queue", args=[study.slug]))]

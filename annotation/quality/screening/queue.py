@@ -83,7 +83,7 @@ def counts(campaign: Campaign, now: datetime) -> QueueCounts:
     return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+def inbox_entries(study: Study) -> list[InboxEntry]:
     """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
     submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
     campaign = "questionnaire__campaign"

@@ -72,7 +72,7 @@ def count_unanswered(study: Study) -> int:
     return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
 
 
-def inbox_entries(study: Study, _now: datetime) -> list[InboxEntry]:
+def inbox_entries(study: Study) -> list[InboxEntry]:
     """Return how many messages of participants wait for an answer, for the study's inbox."""
     address = reverse("participant_messages", args=[study.slug])
     return [InboxEntry(_("Messages to answer"), count_unanswered(study), address)]

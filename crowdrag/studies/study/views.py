@@ -4,14 +4,13 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from ..access import public, signed_in, study_page
 from ..checklist import checklist
 from ..enums import Role
-from ..navigation import cards, inbox
+from ..navigation import cards
 from . import services
 from .forms import AboutForm, MemberForm, StudyForm
 from .models import Study, User
@@ -56,7 +55,7 @@ def study_home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the checklist of the study and the card of each app."""
     role: int = request.study_role  # type: ignore[attr-defined]
     context = {
-        "checklist": checklist(study, role, timezone.now()),
+        "checklist": checklist(study, role),
         "cards": cards(study),
         "section": "overview",
         "may_describe": role >= Role.OWNER,
@@ -67,9 +66,9 @@ def study_home(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 @require_safe
-def inbox_page(request: HttpRequest, study: Study) -> HttpResponse:
+def inbox_page(request: HttpRequest, _study: Study) -> HttpResponse:
     """Show what waits for a review, a screening or an answer."""
-    return render(request, "studies/study/inbox.html", {"entries": inbox(study), "section": "inbox"})
+    return render(request, "studies/study/inbox.html", {"section": "inbox"})
 
 
 @study_page(Role.VIEWER)

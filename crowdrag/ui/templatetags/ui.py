@@ -267,22 +267,20 @@ def study_sidebar(context: Context) -> dict[str, Any]:
     study, here = context["study"], context["request"].path
     home = reverse("study", args=[study.slug])
     run = f"?run={context['run'].key}" if context.get("asked_for") else ""
-    has_inbox = any(item.has_badge for item in context["navigation"])
-    waiting = sum(entry.count for entry in navigation.inbox(study)) if has_inbox else 0
     groups: dict[navigation.Group, list[dict[str, Any]]] = {}
     for item in context["navigation"]:
         url = reverse(item.url_name, args=[study.slug])
         is_beginning = here == url or (here.startswith(url) and url != home)
         shown = {"item": item, "url": url, "is_beginning": is_beginning, "is_current": False}
         shown["href"] = url + run if item.section == "results" else url
-        shown["badge"] = waiting if item.has_badge else 0
+        shown["badge"] = sum(entry.count for entry in context["inbox"]) if item.has_badge else 0
         groups.setdefault(item.group, []).append(shown)
     shown_items = [each for group in groups.values() for each in group]
     named = [each for each in shown_items if each["item"].section == context.get("section")]
     fitting = [each for each in named or shown_items if each["is_beginning"]]
     if current := max(fitting, key=lambda each: len(each["url"]), default=None) or next(iter(named), None):
         current["is_current"] = True
-    return {"groups": groups.items(), "current": current, "here": here, "study": study}
+    return {"groups": groups.items(), "here": here, "study": study}
 
 
 @register.simple_tag(takes_context=True)

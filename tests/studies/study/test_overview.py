@@ -71,7 +71,7 @@ def test_pages_below_an_item_belong_to_it(owner: tuple[Client, Study]) -> None:
 
 def test_the_inbox_counts_what_waits_in_this_study_alone(owner: tuple[Client, Study]) -> None:
     client, study = owner
-    assert navigation.inbox(study, NOW) == []
+    assert navigation.inbox(study) == []
     submitted = AssignmentFactory(
         questionnaire__campaign__study=study, state=AssignmentState.SUBMITTED, submitted_at=NOW
     )
@@ -80,7 +80,7 @@ def test_the_inbox_counts_what_waits_in_this_study_alone(owner: tuple[Client, St
     for answer in ({}, {"answer": "yes", "answered_at": NOW}):
         ParticipantMessage.objects.create(participant=participant, kind="QUESTION", text="Why?", asked_at=NOW, **answer)
     campaign = submitted.questionnaire.campaign
-    assert [(entry.count, entry.url) for entry in navigation.inbox(study, NOW)] == [
+    assert [(entry.count, entry.url) for entry in navigation.inbox(study)] == [
         (1, reverse("participant_messages", args=[study.slug])),
         (1, reverse("screening", args=[study.slug, campaign.pk])),
     ]
@@ -96,7 +96,7 @@ def test_the_inbox_is_for_reviewers(client: Client) -> None:
 
 
 def steps(study: Study, role: Role = Role.OWNER) -> tuple[dict[str, str], str | None]:
-    found = checklist.checklist(study, role, NOW)
+    found = checklist.checklist(study, role)
     next_url = found.next.action.url if found.next and found.next.action else None
     return {row.step.value: row.progress.value for row in found.rows}, next_url
 
@@ -121,9 +121,9 @@ def test_the_checklist_leads_through_a_study(owner: tuple[Client, Study]) -> Non
 
 def test_a_step_is_done_when_all_its_parts_are(monkeypatch: pytest.MonkeyPatch) -> None:
     def progress(*parts: Progress) -> Progress:
-        sources = [(Step.DATA, lambda _study, _now, each=each: StepPart("", each)) for each in parts]
+        sources = [(Step.DATA, lambda _study, each=each: StepPart("", each)) for each in parts]
         monkeypatch.setattr(checklist, "_sources", sources)
-        return checklist.checklist(Study(slug="x"), Role.OWNER, NOW).rows[0].progress
+        return checklist.checklist(Study(slug="x"), Role.OWNER).rows[0].progress
 
     assert progress() is Progress.TO_DO
     assert progress(Progress.DONE, Progress.DONE) is Progress.DONE
@@ -133,9 +133,9 @@ def test_a_step_is_done_when_all_its_parts_are(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_next_step_is_one_that_the_member_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     part = StepPart("", Progress.TO_DO, Action("Import", "/import/", Role.EDITOR))
-    monkeypatch.setattr(checklist, "_sources", [(Step.DATA, lambda _study, _now: part)])
+    monkeypatch.setattr(checklist, "_sources", [(Step.DATA, lambda _study: part)])
     study = Study(slug="x")
-    assert checklist.checklist(study, Role.REVIEWER, NOW).next is None
-    following = checklist.checklist(study, Role.EDITOR, NOW).next
+    assert checklist.checklist(study, Role.REVIEWER).next is None
+    following = checklist.checklist(study, Role.EDITOR).next
     assert following is not None
     assert following.step is Step.DATA

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from django.db import models, transaction
@@ -23,7 +23,7 @@ from ...models import Topic
 from .. import responses as corpus_responses
 from ..responses import ResponseInput
 from . import json_lines, response_files, topic_files
-from .fields import MAX_ID, AddressedIdentifier, Mismatch, Text
+from .fields import MAX_ID, MAX_STYLE, AddressedIdentifier, Mismatch, Text
 from .problems import Problems, quote_value
 from .sources import Member
 from .topic_files import PassageInput, TopicInput
@@ -191,7 +191,7 @@ def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]
     BadInput
         If a response answers a question that neither the file nor the study has.
     """
-    current = Topic.objects.filter(study=study).current()
+    current = Topic.objects.filter(study=study).current().order_by("pk")
     ids = {query: external_id for external_id, query in current.values_list("external_id", "query")}
     generated_ids = {
         topic.external_id: topic.query for topic in content.topics if topic.external_id == topic_id(topic.query)
@@ -261,13 +261,11 @@ class _Row:
             elif not self._refused("system", system, problems) and not self._refused("style", style, problems):
                 kind = ParticipantKind.SYSTEM
                 external_id = response_files.response_id(kind, system, topic, style)
-                yield ResponseInput(
-                    external_id, topic, style, kind, system.strip(), text, file=self.file, line=self.line
-                )
+                yield ResponseInput(external_id, topic, style, kind, system, text, file=self.file, line=self.line)
 
     def _refused(self, name: str, value: str, problems: Problems) -> bool:
         try:
-            AddressedIdentifier(100 if name == "style" else MAX_ID).clean(value)
+            AddressedIdentifier(MAX_STYLE if name == "style" else MAX_ID).clean(value)
         except Mismatch as wrong:
             problems.add(file=self.file, line=self.line, field=name, expected=wrong.expected, message=wrong.message)
             return True
@@ -310,7 +308,7 @@ def _rows(
     header = next(texts, "")
     delimiter = max(DELIMITERS, key=header.count)
     csv.field_size_limit(json_lines.KEPT.line)
-    reader = csv.reader(_joined(header, texts), delimiter=delimiter, strict=True)
+    reader = csv.reader(chain([header], texts), delimiter=delimiter, strict=True)
     begin = 1
     try:
         for cells in reader:
@@ -319,11 +317,6 @@ def _rows(
             begin = reader.line_num + 1
     except csv.Error as error:
         problems.add(file=member.name, line=begin, expected="CSV or TSV with quoted cells", message=str(error))
-
-
-def _joined(header: str, texts: Iterator[str]) -> Iterator[str]:
-    yield header
-    yield from texts
 
 
 def _header(member: Member, cells: Sequence[str], problems: Problems) -> list[str]:

@@ -11,6 +11,7 @@ from .problems import quote_value
 
 # A name or id may be long, but a page has to show it and an index has to hold it.
 MAX_ID = 200
+MAX_STYLE = 100
 MAX_INTEGER = 2**31 - 1
 # The last millisecond that a datetime can hold: the end of the year 9999.
 MAX_MILLISECONDS = 253_402_300_799_999

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import response_files, trec
 from .csv_files import ColumnRole, ColumnsError, CsvPreview, check_roles
+from .fields import MAX_STYLE
 from .importers import OPTIONS, STRICT, Importer
 
 # The largest upload in bytes. Larger files are imported by the command, or in parts. What a file may hold is limited
@@ -101,7 +102,7 @@ def _depth() -> forms.Field:
 def _style() -> forms.Field:
     return forms.CharField(
         label=OPTIONS["style"],
-        max_length=100,
+        max_length=MAX_STYLE,
         initial=response_files.DEFAULT_STYLE,
         help_text=_("For responses without a style: bullet, essay, news, or a style of the study."),
     )

@@ -98,11 +98,12 @@ def _of_upload(run: Run, spec: Mapping[str, Any], stack: ExitStack, problems: Pr
             file="", expected="an uploaded file of this study", message="it is not there any more; upload it again"
         )
         return []
-    member = _member(upload)
+    member = member_of(upload)
     return _looked_into(stack.enter_context(member.open()), member, stack, problems)
 
 
-def _member(upload: Upload) -> Member:
+def member_of(upload: Upload) -> Member:
+    """Return a file that was uploaded for an import, to be read."""
     opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
     return Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
 
@@ -262,17 +263,6 @@ def _describe_columns(roles: Mapping[str, str]) -> str:
     """Name the columns that are imported, with what each holds."""
     used = {column: ColumnRole(role) for column, role in roles.items() if role != ColumnRole.IGNORE}
     return "; ".join(f"{column}: {role.label}" for column, role in used.items())
-
-
-def uploaded_member(study: Study, key: int) -> Member:
-    """Return a file that was uploaded for an import.
-
-    Raises
-    ------
-    Upload.DoesNotExist
-        If this study has none of this key.
-    """
-    return _member(Upload.objects.get(study=study, pk=key))
 
 
 def erase_uploads(*, study: Study, now: datetime) -> None:

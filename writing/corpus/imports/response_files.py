@@ -8,7 +8,7 @@ from crowdrag.studies.enums import ParticipantKind
 
 from ..responses import Part, ResponseInput
 from . import json_lines
-from .fields import AddressedIdentifier, Either, Identifier, ListOf, Object, Optional, Text, Whole
+from .fields import MAX_STYLE, AddressedIdentifier, Either, Identifier, ListOf, Object, Optional, Text, Whole
 from .problems import MAX_SHOWN, Problems
 from .sources import Member
 
@@ -71,7 +71,7 @@ def _shape(record: Any) -> json_lines.Shape:
         _first(AUTHORS, fields): Identifier(),
         content: _CONTENT_FIELDS[content],
         _first(ID, fields): Optional(AddressedIdentifier()),
-        "style": Optional(AddressedIdentifier(100)),
+        "style": Optional(AddressedIdentifier(MAX_STYLE)),
         "references": Optional(ListOf(Either((Identifier(300), Object({"id": Identifier(300)}))))),
     }
 

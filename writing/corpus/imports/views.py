@@ -53,7 +53,7 @@ def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> H
     if not importer.has_columns:
         raise Http404("This import asks for no columns.")
     try:
-        preview = csv_files.preview(importers.uploaded_member(study, key), Problems())
+        preview = csv_files.preview(importers.member_of(upload), Problems())
     except BadInput as error:
         context = {"importer": importer, "upload": upload, "problems": error.problems, "section": "import"}
         return render(request, "writing/corpus/imports/columns.html", context, status=422)
