@@ -33,7 +33,7 @@ class Blocked:
 
 sys.meta_path.insert(0, Blocked())
 import analysis
-for package in ("stats", "text", "process", "ranking"):
+for package in ("stats", "text", "writing_process", "ranking"):
     found = importlib.import_module(f"analysis.{{package}}")
     for module in pkgutil.walk_packages(found.__path__, f"{{found.__name__}}."):
         try:
