@@ -1,4 +1,4 @@
-"""Words of results, as they stand in the tables (docs/results.md)."""
+"""Words of results, as they stand in the tables (docs/reference/tables.md)."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -34,7 +34,7 @@ class ResultRow(serializers.ModelSerializer[Run]):
     """A run that made tables, and what made them what they are."""
 
     tables = serializers.SerializerMethodField(
-        help_text="Table names as in docs/results.md. For an update: the tables that it recomputed."
+        help_text="Table names as in docs/reference/tables.md. For an update: the tables that it recomputed."
     )
 
     class Meta:

@@ -88,7 +88,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "result_tables": (
         "Tables of results.",
-        {"run": "The run.", "name": "Its name (docs/results.md).", "rows": "Its rows: a list of objects."},
+        {"run": "The run.", "name": "Its name (docs/reference/tables.md).", "rows": "Its rows: a list of objects."},
     ),
     "snapshots": (
         "The exact judgments and responses that a run used.",

@@ -400,7 +400,7 @@ WRITING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "log_batches": (
-        "Batches of consecutive events of a log, compressed (docs/guides/log-format.md).",
+        "Batches of consecutive events of a log, compressed (docs/reference/log-format.md).",
         {
             "log": "The log.",
             "session": "The number of its session. 0 in imported logs, which have no sessions.",

@@ -303,7 +303,7 @@ def with_candidates(
     questions : Path
         In the format `qa`; documents may be named by their ids in the corpus.
     corpus : Path
-        docs/guides/collections.md. It is read from disk, not stored.
+        docs/reference/question-files.md. It is read from disk, not stored.
     n : int
         How many; they stand by falling score, in the place of what the question had. 0: those that it names stay.
     searcher : str

@@ -1,6 +1,6 @@
 """What a method of analysis is, as a value: what it computes, which tables and figures come of it, and where they show.
 
-Pages, navigation, reports, downloads and docs/results.md follow from the list of methods (`registry.METHODS`).
+Pages, navigation, reports, downloads and docs/reference/tables.md follow from the list of methods (`registry.METHODS`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What designs cost, and what simulations of them found, as the tables of a plan (docs/results.md)."""
+"""What designs cost, and what simulations of them found, as the tables of a plan (docs/reference/tables.md)."""
 
 from collections import defaultdict
 from collections.abc import Iterable

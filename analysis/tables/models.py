@@ -27,7 +27,7 @@ class ResultTableQuerySet(models.QuerySet["ResultTable"]):
 
 
 class ResultTable(models.Model):
-    """One result table of a run, named as in docs/results.md: a list of objects, one a row."""
+    """One result table of a run, named as in docs/reference/tables.md: a list of objects, one a row."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="tables")
     name = models.CharField(max_length=50)

@@ -86,12 +86,12 @@ def stored_table(run: Run, name: str) -> ResultTableQuerySet:
 
 
 def names(run: Run) -> list[str]:
-    """Return the names of a run's own tables, in the order of docs/results.md."""
+    """Return the names of a run's own tables, in the order of docs/reference/tables.md."""
     return in_order(ResultTable.objects.filter(run=run).values_list("name", flat=True))
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return those of these names that are of result tables, in the order of docs/results.md."""
+    """Return those of these names that are of result tables, in the order of docs/reference/tables.md."""
     present = set(names)
     return [name for name in TABLES if name in present]
 
@@ -106,7 +106,7 @@ def table(run: Run, name: str) -> WholeTable:
     """
     rows = read(run, name)[name] if name in TABLES else []
     if not rows and not (name in TABLES and _has(run, name)):
-        raise UnknownTableError(f"There is no table {name!r}. See docs/results.md for all tables.")
+        raise UnknownTableError(f"There is no table {name!r}. See docs/reference/tables.md for all tables.")
     return WholeTable(_columns(name, rows), rows)
 
 
@@ -125,7 +125,7 @@ def write(run: Run, name: str, form: str) -> bytes:
         If the run has no such table, or there is no such format.
     """
     if form not in MEDIA_TYPES:
-        raise UnknownTableError(f"There is no table {name!r} as {form!r}. See docs/results.md for all tables.")
+        raise UnknownTableError(f"There is no table {name!r} as {form!r}. See docs/reference/tables.md for all tables.")
     return render(name, table(run, name).rows, form)
 
 

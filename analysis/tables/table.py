@@ -1,7 +1,7 @@
 """What a result table is: its columns, what they are called, and what an erasure or a release must know of it.
 
-Everything about a table is stated here once: files, pages, reports, LaTeX, releases and docs/results.md follow from it.
-A method or an experiment declares its tables in its `tables.py`.
+Everything about a table is stated here once: files, pages, reports, LaTeX, releases and docs/reference/tables.md follow
+from it. A method or an experiment declares its tables in its `tables.py`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Table:
     holds : Holds
         What rows hold of people.
     about : str
-        What one row is and where the method is described, for docs/results.md (Markdown, English).
+        What one row is and where the method is described, for docs/reference/tables.md (Markdown, English).
     meanings : mapping of str to str
         What columns hold, beyond their labels: by one name, or several with commas between them (Markdown, English).
     is_whole : bool

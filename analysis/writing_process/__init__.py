@@ -5,7 +5,7 @@
 >>> activity(events).kept
 12
 
-Events are lists as in docs/guides/log-format.md, in the order in which they changed the text.
+Events are lists as in docs/reference/log-format.md, in the order in which they changed the text.
 docs/methods/writing-process.md describes the method.
 """
 

@@ -51,7 +51,7 @@ def measure(
     Parameters
     ----------
     events : iterable of event
-        In the order in which they changed the text (docs/guides/log-format.md).
+        In the order in which they changed the text (docs/reference/log-format.md).
     passages : sequence of str, or Sources, optional
         The writer's passages, in rank order; without them the origin of text is unknown.
     thresholds : Thresholds

@@ -199,7 +199,7 @@ class LogRow(serializers.Serializer[WritingLog]):
         {
             "type": "array",
             "items": {"type": "array", "items": {}},
-            "description": "Each as [kind, milliseconds, …], as docs/guides/log-format.md says.",
+            "description": "Each as [kind, milliseconds, …], as docs/reference/log-format.md says.",
         }
     )
     def get_events(self, log: WritingLog) -> list[Any]:

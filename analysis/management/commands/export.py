@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--schema",
             action="store_true",
-            help="print the field dictionary of archives (docs/schema/archive.md) and exit",
+            help="print the field dictionary of archives (docs/reference/archive.md) and exit",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Write the reference of all result tables into docs/results.md, from their declarations."""
+"""Write the reference of all result tables into docs/reference/tables.md, from their declarations."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from analysis.methods.registry import METHODS
 from analysis.planning.tables import TABLES as PLAN_TABLES
 from analysis.tables.table import Column, Table
 
-PAGE = Path(settings.BASE_DIR, "docs", "results.md")
+PAGE = Path(settings.BASE_DIR, "docs", "reference", "tables.md")
 #: What stands above this line is written by hand.
 MARK = "<!-- Written by `crowdrag table_reference` from the declarations of the tables: change those. -->"
 
@@ -61,14 +61,14 @@ def _group(names: str, column: Column) -> str:
 
 
 def page() -> str:
-    """Return docs/results.md as it should be."""
+    """Return docs/reference/tables.md as it should be."""
     by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
     with translation.override("en"):
         return f"{by_hand}{MARK}\n\n{reference()}"
 
 
 class Command(BaseCommand):
-    help = "Write the reference of result tables into docs/results.md."
+    help = "Write the reference of result tables into docs/reference/tables.md."
 
     def handle(self, *args: Any, **options: Any) -> None:
         PAGE.write_text(page(), encoding="utf-8")

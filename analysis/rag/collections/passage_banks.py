@@ -5,7 +5,7 @@ list of objects; a model's answers and perplexities are one object of lists with
 layout is JSON lines, one object per question. `rows` reads both as JSON lines. A file's part follows from its keys, its
 data set from its name.
 
-The published files hold 300 questions of Natural Questions and of MS MARCO. docs/guides/collections.md.
+The published files hold 300 questions of Natural Questions and of MS MARCO. docs/reference/question-files.md.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def read(path: Path | str, *, name: str = "", corpus: Corpus | None = None, metr
     ----------
     path : Path or str
         JSON lines, gzipped or not, or a ZIP archive of `train`, `dev` and `test` files of these.
-        docs/guides/collections.md shows the fields.
+        docs/reference/question-files.md shows the fields.
     name : str, optional
         Name of the collection; by default the file's name up to its first dot.
     corpus : Corpus, optional

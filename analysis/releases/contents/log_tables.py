@@ -207,7 +207,7 @@ def _events(source: Source) -> ContentTable:
         _RESPONSE,
         ContentColumn("number", "integer", False, "The number of the event in this log, from 0."),
         ContentColumn("ms", "integer", True, "Milliseconds since the log's start. Null: not released."),
-        ContentColumn("event", "text", False, "The event code (docs/guides/log-format.md).", values=tuple(BY_CODE)),
+        ContentColumn("event", "text", False, "The event code (docs/reference/log-format.md).", values=tuple(BY_CODE)),
         ContentColumn("position", "integer", True, "For changes: position, in code points."),
         ContentColumn("deleted", "integer", True, "For changes: number of deleted characters."),
         ContentColumn("inserted", "text", True, "For changes: inserted text.", is_free_text=True),

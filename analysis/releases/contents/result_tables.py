@@ -156,7 +156,7 @@ class Results:
         refers = ""
         if is_response and self._source.choices.responses:
             refers = "responses.response"
-        meaning = f"{label}." if label else f"See {key} in the documentation of CrowdRAG (docs/results.md)."
+        meaning = f"{label}." if label else f"See {key} in the documentation of CrowdRAG (docs/reference/tables.md)."
         return ContentColumn(key, kind, type(None) in kinds, meaning, refers, is_free_text=kind in ("text", "json"))
 
 

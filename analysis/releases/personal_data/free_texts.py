@@ -15,7 +15,7 @@ from writing.models import Response, SurveyAnswers, WritingLog
 from ...enums import TextSource
 
 CHUNK = 500
-#: What was searched for in the passages (docs/guides/log-format.md).
+#: What was searched for in the passages (docs/reference/log-format.md).
 SEARCH = "q"
 #: Beside where a log was changed, so much of the text is looked at: no rule's pattern is longer.
 AROUND = 200

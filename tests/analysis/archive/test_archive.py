@@ -240,5 +240,5 @@ def test_every_field_has_a_meaning_and_the_docs_are_current() -> None:
         assert set(field_docs.TABLES[table.name][1]) <= names, f"{table.name}: meanings of fields that are not there"
     assert set(field_docs.TABLES) == {table.name for table in ALL}
     assert STUDY in ALL
-    page = Path(django_settings.BASE_DIR) / "docs" / "schema" / "archive.md"
-    assert page.read_text() == field_docs.as_markdown(), "python manage.py export --schema > docs/schema/archive.md"
+    page = Path(django_settings.BASE_DIR) / "docs" / "reference" / "archive.md"
+    assert page.read_text() == field_docs.as_markdown(), "python manage.py export --schema > docs/reference/archive.md"

@@ -8,7 +8,7 @@ from writing.editor import codec, event_validation
 
 
 def page() -> str:
-    return (Path(settings.BASE_DIR) / "docs" / "guides" / "log-format.md").read_text()
+    return (Path(settings.BASE_DIR) / "docs" / "reference" / "log-format.md").read_text()
 
 
 def test_the_table_of_what_is_recorded_is_current() -> None:

@@ -1,6 +1,6 @@
 /**
  * Writing, recorded: opens the session, records the field and everything around it, keeps it, sends it, and says
- * truthfully what is saved. docs/guides/editor-log.md tells how.
+ * truthfully what is saved. docs/explanation/editor-log.md tells how.
  */
 
 import { Clipboard } from "./clipboard.js";
