@@ -1,15 +1,19 @@
 """The command `crowdrag`: manage.py by another name, and what runs the system as a whole."""
 
 import argparse
+import json
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from crowdrag.runtime import embedded_stores, environment, usage
 from crowdrag.runtime.data_folder import DataFolder, Problem
+from crowdrag.runtime.exit_codes import ExitCode
 
 # Management commands that never ask the database anything.
 OFFLINE = {
@@ -28,7 +32,7 @@ UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one command; a problem that a person must fix ends with its message and status 1."""
+    """Run one command; a problem that a person must fix ends with its message and `ExitCode.FAILED`."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
         environment.read_secret_files()
@@ -42,9 +46,9 @@ def main(arguments: list[str] | None = None) -> None:
             manage(words)
     except Problem as problem:
         print(f"crowdrag: {problem}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(ExitCode.FAILED)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(ExitCode.INTERRUPTED)
 
 
 def manage(words: list[str]) -> None:
@@ -52,7 +56,7 @@ def manage(words: list[str]) -> None:
     from django.core.management import execute_from_command_line
 
     # A signal shall end the command as an exception does, so that nothing is left half done.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.TERMINATED))
     folder = DataFolder.chosen()
     if OFFLINE & {*words[:1], *(part for part in words if part.startswith("--"))}:
         folder.create()
@@ -178,12 +182,17 @@ def doctor(words: list[str]) -> None:
     parser.add_argument(
         "--within", type=float, default=examination.WITHIN, metavar="SECONDS", help=("duration of the check")
     )
-    within = parser.parse_args(words[1:]).within
-    left = examination.left_of(within, began=psutil.Process().create_time(), now=time.time())
+    _add_json_option(parser)
+    options = parser.parse_args(words[1:])
+    left = examination.left_of(options.within, began=psutil.Process().create_time(), now=time.time())
     findings = examination.examine(DataFolder.chosen(), left)
-    print(examination.table(findings), flush=True)
+    is_well = examination.is_well(findings)
+    if options.json:
+        _print_json({"is_well": is_well, "findings": [asdict(finding) for finding in findings]})
+    else:
+        print(examination.table(findings), flush=True)
     # At once: a check that hangs must not hold up the end.
-    os._exit(0 if examination.is_well(findings) else 1)
+    os._exit(ExitCode.DONE if is_well else ExitCode.FAILED)
 
 
 def backup(words: list[str]) -> None:
@@ -194,11 +203,16 @@ def backup(words: list[str]) -> None:
 
     parser = argparse.ArgumentParser(prog="crowdrag backup")
     parser.add_argument("file", type=Path)
-    target, began = parser.parse_args(words[1:]).file, time.monotonic()
+    _add_json_option(parser)
+    options = parser.parse_args(words[1:])
+    target, began = options.file, time.monotonic()
     manifest = saving.backup(DataFolder.chosen(), target)
-    print(saving.summary(target, manifest))
     facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
     facts |= {"seconds": round(time.monotonic() - began, 1), **rehearsing.figures(manifest)}
+    if options.json:
+        _print_json({**facts, "file": str(target)})
+    else:
+        print(saving.summary(target, manifest))
     if problem := backups.record_backup(DataFolder.chosen(), facts):
         print(problem, file=sys.stderr)
 
@@ -213,13 +227,18 @@ def drill(words: list[str]) -> None:
     parser.add_argument(
         "--place", type=Path, help=("a folder with enough space for a complete system (default: the data folder)")
     )
+    _add_json_option(parser)
     options = parser.parse_args(words[1:])
     done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
-    print(f"{done.message} ({done.seconds:.1f} s)")
-    if problem := backups.record_backup(DataFolder.chosen(), done.facts(options.file)):
+    facts = done.facts(options.file)
+    if options.json:
+        _print_json({**facts, "file": str(options.file)})
+    else:
+        print(f"{done.message} ({done.seconds:.1f} s)")
+    if problem := backups.record_backup(DataFolder.chosen(), facts):
         print(problem, file=sys.stderr)
     if not done.is_good:
-        sys.exit(1)
+        sys.exit(ExitCode.FAILED)
 
 
 def restore(words: list[str]) -> None:
@@ -229,12 +248,22 @@ def restore(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="crowdrag restore")
     parser.add_argument("file", type=Path)
     parser.add_argument("--force", action="store_true", help="replace a system that is in use")
+    _add_json_option(parser)
     options = parser.parse_args(words[1:])
     manifest = giving_back.restore(DataFolder.chosen(), options.file, force=options.force)
-    print(
-        f"Restored the system of {manifest['made_at']} ({sum(manifest['tables'].values()):,} rows). "
-        "Start it: crowdrag up"
-    )
+    figures = giving_back.figures(manifest)
+    if options.json:
+        _print_json({"file": str(options.file), **figures})
+    else:
+        print(f"Restored the system of {manifest['made_at']} ({figures['rows']:,} rows). Start it: crowdrag up")
+
+
+def _add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help=usage.JSON_HELP)
+
+
+def _print_json(values: dict[str, Any]) -> None:
+    print(json.dumps(values, ensure_ascii=False, indent=2), flush=True)
 
 
 COMMANDS: dict[str, Callable[[list[str]], None]] = {

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from crowdrag.runtime.exit_codes import MEANINGS
+
 #: By group: the command with its arguments, and what it does.
 GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "Start and stop": (
@@ -35,6 +37,8 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 }
 #: Commands for developers and for the services themselves; `crowdrag manage help` lists them.
 INTERNAL: Final = ("demo_study", "sweep", "table_reference")
+#: What every command that prints a result says of its option for scripts.
+JSON_HELP: Final = "print the result as one JSON object, and nothing else, to standard output"
 
 
 def text() -> str:
@@ -47,5 +51,8 @@ def text() -> str:
         "crowdrag COMMAND --help shows the options of a command.",
         "crowdrag manage COMMAND runs a command of Django (crowdrag manage help lists them).",
         "The data are in var/ of the repository, or in the folder that CROWDRAG_DATA_DIR names.",
-        "Exit status: 0 done, 1 failed, 2 wrong options, 130 and 143 stopped by a signal.",
+        "With --json, a command prints its result as one JSON object to standard output, and nothing else there.",
+        "",
+        "Exit codes",
+        *(f"  {code:<18} {meaning}" for code, meaning in MEANINGS.items()),
     ])  # fmt: skip

@@ -1,9 +1,10 @@
 """The help of the command line names every command that there is."""
 
 import pytest
-from django.core.management import get_commands
+from django.core.management import get_commands, load_command_class
 
-from crowdrag.runtime import cli, usage
+from crowdrag.command_output import ResultCommand
+from crowdrag.runtime import cli, data_folder, exit_codes, usage
 
 NAMED = {command.split()[0] for commands in usage.GROUPS.values() for command, _purpose in commands}
 
@@ -24,3 +25,20 @@ def test_help_is_printed_without_a_database(words: list[str], capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert all(f"  {name} " in printed for name in NAMED)
     assert max(map(len, printed.splitlines())) <= 110
+
+
+def test_help_and_guide_state_every_exit_code() -> None:
+    guide = (data_folder.REPOSITORY / "docs/guides/command-line.md").read_text(encoding="utf-8")
+    for code, meaning in exit_codes.MEANINGS.items():
+        assert f"  {code:<18} {meaning}" in usage.text()
+        assert f"| {code} | {meaning} |" in guide
+    assert set(exit_codes.MEANINGS) == set(exit_codes.ExitCode)
+
+
+def test_the_guide_lists_the_commands_with_a_result_for_scripts() -> None:
+    guide = (data_folder.REPOSITORY / "docs/guides/command-line.md").read_text(encoding="utf-8")
+    own = {name: app for name, app in get_commands().items() if name in NAMED and name != "createsuperuser"}
+    with_result = {name for name, app in own.items() if isinstance(load_command_class(app, name), ResultCommand)}
+    assert {name for name in NAMED if f"| `{name}`" in guide or f", `{name}` |" in guide} == with_result | {
+        "doctor", "backup", "drill", "restore"
+    }  # fmt: skip

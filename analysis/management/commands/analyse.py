@@ -3,16 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.analyses import services
 from analysis.methods.settings import PARAMETERS, BadParameterError
 from analysis.parameters import Parameter
 from analysis.reports import exports
-from crowdrag.jobs import lifecycle
-from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
-from crowdrag.jobs.progress import Progress
+from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 
 
@@ -31,13 +29,14 @@ def _option(parameter: Parameter) -> dict[str, Any]:
     return option | {"type": {"integer": int, "number": float, "text": str}[parameter.kind]}
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     help = "Analyse a study's judgments: agreement, competence, labels and grades, with confidence intervals."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("study", help="the study's short name")
         parser.add_argument("--out", type=Path, required=True, help="folder to write tables and figures into")
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+        self.add_resume_option(parser)
         for parameter in PARAMETERS.values():
             parser.add_argument(parameter.option, **_option(parameter))
 
@@ -48,27 +47,26 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {study!r}. Studies: {slugs or 'none, import one first'}.")
         if out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file. Give a folder for the tables.")
+        self.resume_hint = f"crowdrag analyse {study} --out {out}"
+        if key := options.get("resume"):
+            run = self.resumed(key, study=study_row, kind=services.KIND)
+        else:
+            run = self._start(study_row, options)
+        run = self.finished(run)
+        files = exports.write(run, out)
+        self.print_result(
+            {
+                "run": run.key,
+                "study": study,
+                "folder": str(out),
+                "files": sorted(str(path.relative_to(out)) for path in files),
+            },
+            f"{len(files)} files written to {out}: tables, figures and run.json.",
+        )
+
+    def _start(self, study: Study, options: dict[str, Any]) -> Run:
         parameters = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
         try:
-            run = services.start(study=study_row, seed=options["seed"], parameters=parameters)
+            return services.start(study=study, seed=options["seed"], parameters=parameters)
         except (services.NothingToAnalyseError, BadParameterError) as error:
             raise CommandError(str(error)) from error
-        run = lifecycle.wait(run, report=self._tell)
-        self._end_line()
-        if run.state != RunState.DONE:
-            raise CommandError(_why(run))
-        files = exports.write(run, out)
-        self.stdout.write(f"{len(files)} files written to {out}: tables, figures and run.json.")
-
-    def _tell(self, progress: Progress) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")
-
-    def _end_line(self) -> None:
-        if self.stderr.isatty():
-            self.stderr.write("\r\033[K", ending="")
-
-
-def _why(run: Run) -> str:
-    problems = "; ".join(problem.get("message", "") for problem in run.problems)
-    return f"The analysis is {run.get_state_display()}. {problems or run.error}".strip()

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.methods.reference_metrics import bertscore_runs, encodings
 from analysis.methods.settings import BadParameterError
-from crowdrag.jobs import lifecycle
-from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.progress import Progress
+from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     help = "Compute the BERTScores of a study's responses. `analyse` uses existing scores only."
 
     def add_arguments(self, parser: Any) -> None:
@@ -31,18 +29,10 @@ class Command(BaseCommand):
             run = bertscore_runs.start(study=study_row, model=str(choice))
         except (BadParameterError, bertscore_runs.NothingToCompareError) as error:
             raise CommandError(str(error)) from error
-        run = lifecycle.wait(run, report=self._tell)
-        if self.stderr.isatty():
-            self.stderr.write("\r\033[K", ending="")
-        if run.state != RunState.DONE:
-            problems = "; ".join(problem.get("message", "") for problem in run.problems)
-            raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
+        run = self.finished(run)
         summary = run.summary
-        self.stdout.write(
+        self.print_result(
+            {"run": run.key, "study": study, **summary},
             f"{summary['texts']} texts encoded and {summary['pairs']} pairs scored with {summary['model']}, layer "
-            f"{summary['layer']}, on {summary['device']}."
+            f"{summary['layer']}, on {summary['device']}.",
         )
-
-    def _tell(self, progress: Progress) -> None:
-        if self.stderr.isatty():
-            self.stderr.write(f"\r\033[K{progress.done} of {progress.total} {progress.message}", ending="")

@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import CommandError
 
 from analysis.experiments import experiment as experiments
 from analysis.experiments import experiment as experiments_experiment
@@ -14,17 +13,14 @@ from analysis.experiments.experiment import BadParameterError, CostEstimate, Exp
 from analysis.experiments.question_sets import FORMATS, BadCollectionError
 from analysis.reports import exports
 from analysis.tables import run_tables
-from crowdrag.jobs import lifecycle
-from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.kinds import InputRejectedError
 from crowdrag.jobs.models import Run, Upload
-from crowdrag.jobs.progress import Progress
-from crowdrag.jobs.templatetags.jobs import pace
+from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     help = "Run an experiment on how retrieval changes a model's answers."
 
     def add_arguments(self, parser: Any) -> None:
@@ -58,6 +54,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seed", type=int, help="random seed (default: 0)")
         parser.add_argument("--out", type=Path, help="folder for the report, tables and figures")
+        self.add_resume_option(parser)
         parser.add_argument("--estimate", action="store_true", help="print the cost estimate and exit")
 
     def handle(self, *args: Any, name: str, out: Path | None, **arguments: Any) -> None:
@@ -68,9 +65,14 @@ class Command(BaseCommand):
         study = _study(options["study"])
         if out is not None and out.exists() and not out.is_dir():
             raise CommandError(f"{out} is a file. Give a folder.")
+        self.resume_hint = f"crowdrag experiment {name} --study {study.slug}" + (f" --out {out}" if out else "")
         try:
+            if key := options.get("resume"):
+                self._follow(self.resumed(key, study=study, kind=experiments.get(name).kind), out)
+                return
             order = self._order(experiments.get(name), study, options)
-            self._say(services.forecast(order))
+            expected = services.forecast(order)
+            self._print_estimate(expected, is_result=options["estimate"])
             if options["estimate"]:
                 return
             run = services.start(order)
@@ -89,15 +91,19 @@ class Command(BaseCommand):
         common["collection"] = _collection(study, experiment, options)
         return services.order(experiment, study, {**parameters, **common}, seed=options["seed"])
 
-    def _say(self, expected: services.CostForecast) -> None:
+    def _print_estimate(self, expected: services.CostForecast, *, is_result: bool) -> None:
         estimate = expected.estimate
         time = "unknown time" if expected.seconds is None else f"about {expected.seconds:,.0f} s"
-        self._write(
+        line = (
             f"{estimate.queries:,} questions ({estimate.left_out:,} excluded), {_calls(estimate)}, about "
             f"{estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output tokens, at most "
             f"{money.format_cost(expected.cost, expected.currency)}, {time}; "
             f"{expected.units:,} units. {estimate.note}".strip()
         )
+        if is_result and not expected.problem:
+            self.print_result(_forecast_values(expected), line)
+        else:
+            self.remark(line)
         if expected.problem:
             raise CommandError(expected.problem)
         if expected.is_over_budget:
@@ -106,53 +112,38 @@ class Command(BaseCommand):
             )
 
     def _follow(self, run: Run, out: Path | None) -> None:
-        self._write(f"Run {run.key}.")
-        run = lifecycle.wait(run, report=self._tell if self.stderr.isatty() else Lines(self.stderr))
-        if self.stderr.isatty():
-            self.stderr.write("\r\033[K", ending="")
-        if run.state != RunState.DONE:
-            problems = "; ".join(problem.get("message", "") for problem in run.problems)
-            raise CommandError(f"The run is {run.get_state_display()}. {problems or run.error}".strip())
+        self.remark(f"Run {run.key}.")
+        run = self.finished(run)
         usage = run.summary.get("usage", {})
         took = [f"{usage.get('calls', 0):,} calls", f"{usage.get('stored', 0):,} stored answers"]
-        self._write(f"Done: {', '.join([*took, *runs.losses(run)])}.")
-        for warning in runs.warnings(run):
+        lines = [f"Done: {', '.join([*took, *runs.losses(run)])}."]
+        warnings = list(runs.warnings(run))
+        for warning in warnings:
             self.stderr.write(warning)
+        values: dict[str, Any] = {"run": run.key, "study": run.study.slug, "usage": usage, "warnings": warnings}
         if out is not None:
-            self._write(f"{len(exports.write(run, out))} files written to {out}: report, tables and figures.")
-
-    def _tell(self, progress: Progress) -> None:
-        self.stderr.write(f"\r\033[K{_far(progress)}", ending="")
-
-    def _write(self, line: str) -> None:
-        """Write a line and flush it, so that it appears at once in a file or pipe."""
-        self.stdout.write(line)
-        self.stdout.flush()
+            files = exports.write(run, out)
+            lines.append(f"{len(files)} files written to {out}: report, tables and figures.")
+            values |= {"folder": str(out), "files": sorted(str(path.relative_to(out)) for path in files)}
+        self.print_result(values, *lines)
 
 
-class Lines:
-    """Prints a run's progress without a terminal: a line for each stage, and one every minute."""
-
-    EVERY = 60.0
-
-    def __init__(self, into: OutputWrapper):
-        self._into = into
-        self._stage: int | None = None
-        self._told: float | None = None
-
-    def __call__(self, progress: Progress) -> None:
-        """Write a line if it is time for one."""
-        stage, now = progress.stage.number if progress.stage else None, monotonic()
-        if self._told is not None and stage == self._stage and now - self._told < self.EVERY:
-            return
-        self._stage, self._told = stage, now
-        self._into.write(_far(progress))
-        self._into.flush()
-
-
-def _far(progress: Progress) -> str:
-    steps = f"{progress.done:,} of {progress.total:,} {progress.message}".strip()
-    return f"{steps} ({around})" if (around := pace(progress)) else steps
+def _forecast_values(expected: services.CostForecast) -> dict[str, Any]:
+    """Return an estimate for scripts; the cost is in the study's currency."""
+    estimate = expected.estimate
+    return {
+        "questions": estimate.queries,
+        "excluded": estimate.left_out,
+        "calls": estimate.calls,
+        "calls_at_most": estimate.most.calls if estimate.most else estimate.calls,
+        "input_tokens": estimate.prompt_tokens,
+        "output_tokens": estimate.completion_tokens,
+        "cost_at_most": expected.cost,
+        "currency": expected.currency,
+        "seconds": expected.seconds,
+        "units": expected.units,
+        "is_over_budget": expected.is_over_budget,
+    }
 
 
 def _calls(estimate: CostEstimate) -> str:

@@ -2,24 +2,21 @@
 
 import hashlib
 import os
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analysis.archive import field_docs, services
-from crowdrag.jobs import lifecycle
-from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.models import Artifact, Run
-from crowdrag.jobs.progress import Progress
+from crowdrag.jobs.models import Artifact
+from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 
 CHUNK = 1024 * 1024
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     help = "Export a study as one file: an archive that imports to an identical study, or the CrowdRAG-25 layout."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -47,10 +44,7 @@ class Command(BaseCommand):
             raise CommandError(f"The folder {out.parent} does not exist. Create it first.")
         if out.is_dir():
             raise CommandError(f"{out} is a folder. Add the file name: {out / (slug + '.zip')}")
-        run = lifecycle.wait(services.start(study=study, format_=options["format"]), report=self._tell)
-        self._end_line()
-        if run.state != RunState.DONE:
-            raise CommandError(_why(run))
+        run = self.finished(services.start(study=study, format_=options["format"]))
         artifact = run.artifacts.get()
         try:
             _copy(artifact, out)
@@ -58,23 +52,13 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{out} cannot be written: {error.strerror}. You can still download the export on the study's page."
             ) from error
-        self.stdout.write(f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}")
+        values = {"run": run.key, "study": slug, "file": str(out), "bytes": artifact.size, "sha256": artifact.sha256}
+        lines = [f"{out}  {artifact.size:,} bytes  SHA-256 {artifact.sha256}"]
         if (left_out := run.summary.get(services.LEFT_OUT)) is not None:
             counts = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
-            self.stdout.write(f"Left out: {counts or 'nothing'}")
-
-    def _tell(self, progress: Progress) -> None:
-        if sys.stderr.isatty():
-            self.stderr.write(f"\r{progress.done:,} of {progress.total:,} {progress.message:<40.40}", ending="")
-
-    def _end_line(self) -> None:
-        if sys.stderr.isatty():
-            self.stderr.write("")
-
-
-def _why(run: Run) -> str:
-    problems = "; ".join(str(problem.get("message", problem)) for problem in run.problems[:5])
-    return f"The export {run.get_state_display()}: {run.error or problems or 'see the run'}"
+            values["left_out"] = left_out
+            lines.append(f"Left out: {counts or 'nothing'}")
+        self.print_result(values, *lines)
 
 
 def _copy(artifact: Artifact, out: Path) -> None:

@@ -3,17 +3,16 @@
 # ruff: noqa: N999 -- commands are called by their module's name
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from crowdrag.jobs import lifecycle
+from crowdrag.command_output import add_json_option
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
-from crowdrag.jobs.progress import Progress
+from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
 from writing.corpus.imports import importers, response_files, trec
@@ -29,7 +28,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-class Command(BaseCommand):
+class Command(RunCommand):
     """Import into a study, wait for it, and say what was made or what is wrong."""
 
     help = (
@@ -52,6 +51,7 @@ class Command(BaseCommand):
                     of_kind.add_argument(
                         f"--{role.role}", required=True, metavar="FILE", type=Path, help=str(role.help)
                     )
+            add_json_option(of_kind)
             for name in importer.options:
                 of_kind.add_argument(f"--{name}", **_OPTIONS[name])
             of_kind.add_argument("--study", required=True, metavar="SLUG", help="the study's short name")
@@ -72,32 +72,30 @@ class Command(BaseCommand):
                 files=files,
                 options={name: options[name] for name in importer.options},
             )
-            run = lifecycle.wait(run, report=self._report)
+            run = self.follow(run)
             is_taken = run.state == RunState.DONE
         finally:
             # The run needs its study from the beginning; one that came to nothing takes it along.
             if known is None and not is_taken:
                 services.discard(study)
-        if known is None and is_taken:
-            self.stdout.write(f"Made the study {slug}.")
-        self._conclude(run)
+        self._conclude(run, slug, is_new=known is None and is_taken)
 
-    def _report(self, progress: Progress) -> None:
-        if sys.stderr.isatty():
-            share = f"{100 * progress.done // progress.total:3d} %" if progress.total else "  …  "
-            self.stderr.write(f"\r{share} {progress.message[:70]:70}", ending="")
-
-    def _conclude(self, run: Run) -> None:
-        if sys.stderr.isatty():
-            self.stderr.write("")
+    def _conclude(self, run: Run, slug: str, *, is_new: bool) -> None:
+        values = {
+            "run": run.key,
+            "study": slug,
+            "is_new_study": is_new,
+            "state": run.state,
+            "summary": run.summary,
+            "problems": run.problems,
+        }
         if run.state == RunState.DONE:
-            for name, value in _flat(run.summary):
-                self.stdout.write(f"{name}: {value}")
-            for fault in run.problems:
-                self.stdout.write(f"{fault['effect']}: {_line(fault)}")
-            if run.problems:
-                self.stdout.write(_without(run.summary, len(run.problems)))
+            lines = [f"Made the study {slug}."] if is_new else []
+            lines += [f"{name}: {value}" for name, value in _flat(run.summary)]
+            lines += [f"{fault['effect']}: {_line(fault)}" for fault in run.problems]
+            self.print_result(values, *lines, *([_without(run.summary, len(run.problems))] if run.problems else []))
             return
+        self.print_result(values)
         for problem in run.problems:
             self.stderr.write(_line(problem))
         raise CommandError(run.error or f"The import was {run.get_state_display()}.")

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+from django.urls import reverse
+
+from crowdrag.command_output import ResultCommand
 
 from ... import setup
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     help = "Create or update the demo study. Long work continues in the background. You can run the command again."
 
     def add_arguments(self, parser: Any) -> None:
@@ -20,9 +23,21 @@ class Command(BaseCommand):
             demo = setup.set_up()
         except setup.DemoError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"  Address   {address}/studies/{demo.study.slug}/")
-        self.stdout.write(f"  Login     {demo.email}")
-        self.stdout.write(f"  Password  {demo.password}")
-        self.stdout.write(f"  Write a response yourself, as a crowd worker does: {address}{demo.link}")
-        if demo.judging:
-            self.stdout.write(f"  Judge responses yourself, likewise: {address}{demo.judging}")
+        addresses = {
+            "overview": address + reverse("study", args=[demo.study.slug]),
+            "write": address + demo.link,
+            "judge": address + demo.judging if demo.judging else "",
+            "new_study": address + reverse("study_new"),
+        }
+        people = [f"  Write as a crowd worker  {addresses['write']}"]
+        if addresses["judge"]:
+            people.append(f"  Judge as a crowd worker  {addresses['judge']}")
+        self.print_result(
+            {"study": demo.study.slug, "email": demo.email, "password": demo.password, **addresses},
+            *people,
+            "",
+            f"  Login     {demo.email}",
+            f"  Password  {demo.password}",
+            f"  Start your own study: {addresses['new_study']}",
+            f"  Overview of the demo study: {addresses['overview']}",
+        )

@@ -3,15 +3,18 @@
 import os
 import signal
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
+
+from crowdrag.command_output import ResultCommand
 
 from ... import sweep
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`manage.py sweep`: one of the services; any number of them may run."""
 
     help = __doc__
@@ -28,9 +31,10 @@ class Command(BaseCommand):
         if once:
             swept = sweep.sweep()
             due = ", ".join(f"{queue} {count}" for queue, count in swept.due.items())
-            self.stdout.write(f"returned {swept.returned}, concluded {swept.concluded}, due: {due}")
+            lines = [f"returned {swept.returned}, concluded {swept.concluded}, due: {due}"]
             if swept.scheduled:
-                self.stdout.write(f"did {', '.join(swept.scheduled)}")
+                lines.append(f"did {', '.join(swept.scheduled)}")
+            self.print_result(asdict(swept), *lines)
             if not swept.broker:
                 self.stderr.write("The broker does not answer.")
             return

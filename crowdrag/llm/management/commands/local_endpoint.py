@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from crowdrag.command_output import ResultCommand
 from crowdrag.llm import GatewayError, endpoints
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`manage.py local_endpoint`: idempotent; the runtime calls it at every start."""
 
     help = "Create or update the endpoint 'local' from CROWDRAG_LLM_URL."
@@ -23,4 +24,7 @@ class Command(BaseCommand):
             endpoint = endpoints.ensure_local(url=options["url"], model=options["model"])
         except GatewayError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"The endpoint 'local' is {endpoint.model} at {endpoint.base_url}.")
+        self.print_result(
+            {"name": endpoint.name, "model": endpoint.model, "address": endpoint.base_url},
+            f"The endpoint 'local' is {endpoint.model} at {endpoint.base_url}.",
+        )

@@ -3,31 +3,38 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from crowdrag.command_output import ResultCommand
+from crowdrag.runtime.exit_codes import ExitCode
 
 from ... import migration_safety
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`crowdrag upgrade_plan`: with the new release, before `crowdrag prepare`; status 1 if it takes a stop."""
 
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Look, change nothing."""
-        planned = migration_safety.pending_migrations()
-        if not planned:
-            self.stdout.write("There is nothing to migrate. Start the processes of the new release in any order.")
-            return
-        for migration in planned:
-            self.stdout.write(f"  {migration.app_label}.{migration.name}")
-        unsafe = migration_safety.find_unsafe([(migration.app_label, migration.name) for migration in planned])
-        if not unsafe:
-            self.stdout.write("All migrations can run while the previous release is running: crowdrag prepare.")
-            return
-        for trouble in unsafe:
-            self.stderr.write(str(trouble))
-        self.stderr.write(
-            "First stop the previous release (docs/guides/deployment.md), or upgrade through the releases in between."
+        planned = [(migration.app_label, migration.name) for migration in migration_safety.pending_migrations()]
+        unsafe = migration_safety.find_unsafe(planned)
+        self.print_result(
+            {
+                "migrations": [f"{app}.{name}" for app, name in planned],
+                "needs_stop": bool(unsafe),
+                "reasons": [str(trouble) for trouble in unsafe],
+            },
+            *(f"  {app}.{name}" for app, name in planned),
         )
-        sys.exit(1)
+        if not planned:
+            self.remark("There is nothing to migrate. Start the processes of the new release in any order.")
+        elif not unsafe:
+            self.remark("All migrations can run while the previous release is running: crowdrag prepare.")
+        if unsafe:
+            for trouble in unsafe:
+                self.stderr.write(str(trouble))
+            self.stderr.write(
+                "First stop the previous release (docs/guides/deployment.md), "
+                "or upgrade through the releases in between."
+            )
+            sys.exit(ExitCode.FAILED)

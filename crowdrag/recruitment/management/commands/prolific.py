@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from crowdrag.command_output import ResultCommand
 from crowdrag.recruitment import webhooks
 from crowdrag.recruitment.prolific import endpoints
 from crowdrag.recruitment.prolific.account import WEBHOOK_SECRET, get_account, webhook_secret
@@ -11,7 +12,7 @@ from crowdrag.recruitment.prolific.client import Client
 from crowdrag.recruitment.prolific.errors import PlatformError
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     help = "Check the connection to Prolific. With --subscribe, Prolific notifies this system about changes."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,20 +22,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, subscribe: str | None, **options: Any) -> None:
         try:
-            self._check()
+            values = self._check()
             if subscribe:
-                events = webhooks.subscribe(base=subscribe)
-                self.stdout.write(f"Subscribed: {', '.join(events) or 'nothing new'}.")
+                values["subscribed"] = events = list(webhooks.subscribe(base=subscribe))
+                self.remark(f"Subscribed: {', '.join(events) or 'nothing new'}.")
         except PlatformError as error:
             raise CommandError(str(error)) from error
+        self.print_result(values)
 
-    def _check(self) -> None:
+    def _check(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
         with Client(get_account()) as client:
             endpoints.me(client)
-            self.stdout.write(f"The token works at {client.account.base_url}")
+            values["address"] = client.account.base_url
+            self.remark(f"The token works at {client.account.base_url}")
             if workspace := client.account.workspace:
                 held = endpoints.balance(client, workspace)
                 amount, currency = held.get("available_balance"), held.get("currency_code")
-                self.stdout.write(f"Balance: {amount} {currency} (minor units)")
+                values |= {"balance_minor_units": amount, "currency": currency}
+                self.remark(f"Balance: {amount} {currency} (minor units)")
+        values["has_webhook_secret"] = bool(webhook_secret())
         if not webhook_secret():
-            self.stdout.write(f"{WEBHOOK_SECRET} is not set: what Prolific tells by itself is not taken.")
+            self.remark(f"{WEBHOOK_SECRET} is not set, so messages from Prolific are refused.")
+        return values

@@ -2,12 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from crowdrag.command_output import ResultCommand
 
 from ... import invariants
 
 
-class Command(BaseCommand):
+class Command(ResultCommand):
     """`manage.py check_invariants`: ends with a status other than 0 when something does not hold."""
 
     help = __doc__
@@ -20,13 +22,25 @@ class Command(BaseCommand):
         """Check, and say of each what was seen."""
         if unknown := sorted(set(names) - set(invariants.names())):
             raise CommandError(f"There is no {', '.join(unknown)}; there are {', '.join(invariants.names())}.")
-        broken = 0
+        broken, results = 0, []
         for invariant, tally in invariants.check(names):
             broken += tally.broken
             sign = "ok    " if not tally.broken else "BROKEN"
             counts = f"{tally.checked} checked, {tally.broken} broken"
-            self.stdout.write(f"{sign} {invariant.name}: {counts}. {invariant.says}")
+            results.append(_values(invariant, tally))
+            self.remark(f"{sign} {invariant.name}: {counts}. {invariant.says}")
             for example in tally.examples:
-                self.stdout.write(f"         {example}")
+                self.remark(f"         {example}")
+        self.print_result({"broken": broken, "invariants": results})
         if broken:
             raise CommandError(f"{broken} broken.")
+
+
+def _values(invariant: invariants.Invariant, tally: invariants.Tally) -> dict[str, Any]:
+    return {
+        "name": invariant.name,
+        "says": invariant.says,
+        "checked": tally.checked,
+        "broken": tally.broken,
+        "examples": tally.examples,
+    }
