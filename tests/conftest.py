@@ -1,14 +1,18 @@
 """What all tests share. The stores that they run on are started by crowdrag.runtime.pytest_services."""
 
 import gc
+import hashlib
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import django
 import hypothesis
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import TransactionTestCase
@@ -16,6 +20,7 @@ from pytest_django import DjangoDbBlocker
 from xdist.scheduler import LoadFileScheduling
 
 from crowdrag.runtime.data_folder import FileLock
+from crowdrag.runtime.postgres import program
 from crowdrag.runtime.pytest_services import TEMPLATE
 from tests import database_reset
 
@@ -24,6 +29,8 @@ hypothesis.settings.register_profile("shared machine", parent=hypothesis.setting
 hypothesis.settings.load_profile("shared machine")
 # A quarter of the suite's time was Django's own way.
 TransactionTestCase._fixture_teardown = database_reset.after  # type: ignore[attr-defined]
+# Dumps of the tables as the migrations make them, so that a run does not wait for the migrations again.
+DUMPS, KEPT_DUMPS = Path(__file__).resolve().parents[1] / ".pytest_cache", 3
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +46,7 @@ def django_db_modify_db_settings(
         cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
         if cursor.fetchone() is None:
             cursor.execute(f'CREATE DATABASE "{name}"')
-            _migrate(name)
+            _make_tables(name)
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
@@ -52,8 +59,40 @@ def _held(lock: FileLock) -> Iterator[None]:
         lock.release()
 
 
+def _make_tables(name: str) -> None:
+    """Make all tables in a new database: from the dump of an earlier run with the same migrations, if there is one."""
+    dump = DUMPS / f"tables-{_digest_of_migrations()}.sql"
+    if dump.is_file():
+        _run("psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--file={dump}", "--dbname", name)
+        return
+    _migrate(name)
+    DUMPS.mkdir(exist_ok=True)
+    for earlier in sorted(DUMPS.glob("tables-*"), key=lambda path: path.stat().st_mtime)[: -KEPT_DUMPS + 1]:
+        earlier.unlink(missing_ok=True)
+    partial = dump.with_suffix(f".{os.getpid()}")
+    _run("pg_dump", "--no-owner", f"--file={partial}", "--dbname", name)
+    partial.replace(dump)
+
+
+def _digest_of_migrations() -> str:
+    """Return a digest of all that makes the tables: every app's migrations, and the server that runs them."""
+    digest = hashlib.sha256(f"{django.__version__} {connection.pg_version}".encode())
+    for app in apps.get_app_configs():
+        for path in sorted(Path(app.path, "migrations").glob("*.py")):
+            digest.update(f"{app.label} {path.name}".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _run(name: str, *arguments: str) -> None:
+    """Run a client program of PostgreSQL on the server of these tests."""
+    known = connection.get_connection_params()
+    server = {f"PG{key.upper()}": str(known[key]) for key in ("host", "port", "user", "password") if known.get(key)}
+    subprocess.run([program(name), *arguments], env=os.environ | server, check=True, stdout=subprocess.DEVNULL)
+
+
 def _migrate(name: str) -> None:
-    """Make all tables in a new database, and leave it: a database that is in use cannot be copied."""
+    """Run all migrations in a new database, and leave it: a database that is in use cannot be copied."""
     usual = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name
