@@ -10,7 +10,6 @@ from typing import IO, Any, cast
 
 import pgtrigger
 from django.db import DataError, IntegrityError, transaction
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.models import Upload
 from crowdrag.studies.models import Study
@@ -188,9 +187,9 @@ def register() -> None:
     importers.register(
         Importer(
             name="archive",
-            title=_("Archive"),
-            description=_("A whole exported study, imported into an empty study."),
-            inputs=(Input("file", _("Archive"), _("One zip file, as exported")),),
+            title="Archive",
+            description="A whole exported study, imported into an empty study.",
+            inputs=(Input("file", "Archive", "One zip file, as exported"),),
             read=read,
             store=_store,
             template="analysis/archive/_import.html",

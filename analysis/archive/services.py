@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.models import Artifact, Run
@@ -110,7 +109,7 @@ def result_url(run: Run) -> str:
 
 def register() -> None:
     """Register exports and the import of archives as run kinds; called once when the app is ready."""
-    titles = {"archive": _("Export as archive"), "crowdrag25": _("Export as CrowdRAG-25")}
+    titles = {"archive": "Export as archive", "crowdrag25": "Export as CrowdRAG-25"}
     for format_ in WRITERS:
         kinds.register(
             kinds.Kind(

@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.jobs import kinds
@@ -53,7 +52,7 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
     """Start an export and show its progress."""
     form = FormatForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Unknown format. Choose one of the formats below."))
+        messages.error(request, "Unknown format. Choose one of the formats below.")
         return redirect("exports", slug=study.slug)
     run = services.start(study=study, format_=form.cleaned_data["format"], by=request.user)  # type: ignore[arg-type]
     return redirect("run", slug=study.slug, key=run.key)

@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -154,11 +153,9 @@ class Ordering(Endpoint):
         if name not in experiment.EXPERIMENTS:
             raise Problem("not-found")
         if taken := sorted(set(body["parameters"]) & set(experiment.COMMON)):
-            raise _refused(
-                _("Not a parameter of the experiment: %(names)s.") % {"names": ", ".join(taken)}, "#/parameters"
-            )
+            raise _refused(f"Not a parameter of the experiment: {', '.join(taken)}.", "#/parameters")
         if not _is_storable(body["parameters"]):
-            raise _refused(_("A text contains characters that cannot be stored."), "#/parameters")
+            raise _refused("A text contains characters that cannot be stored.", "#/parameters")
         try:
             collection = self._collection(**body["collection"])
         except BadParameterError as error:
@@ -205,7 +202,7 @@ class Started(Ordering):
         expected_digest = body.pop("order")
         order = self.ordered(name, body)
         if expected_digest and expected_digest != order.digest:
-            message = _("This order differs from the estimate. Request a new estimate and send its `order`.")
+            message = "This order differs from the estimate. Request a new estimate and send its `order`."
             raise _refused(message, "#/order")
         try:
             run = services.start(order, by=self.user)

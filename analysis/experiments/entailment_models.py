@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from analysis.rag.protocols import Entailment, Generator
 
@@ -31,7 +30,7 @@ def check(name: str) -> None:
         It says which there are.
     """
     if name not in offered():
-        message = _("There is no entailment model %(name)r. Available: %(known)s. The operator sets the models.")
+        message = "There is no entailment model %(name)r. Available: %(known)s. The operator sets the models."
         raise BadParameterError(message % {"name": name, "known": ", ".join(map(repr, offered()))})
 
 

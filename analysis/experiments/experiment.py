@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from analysis.rag.protocols import Collection
 
@@ -277,7 +276,7 @@ class ParameterReader(ABC):
         """
         declared = {parameter.name: parameter for parameter in parameters_of(cls)}
         if unknown := sorted(set(values) - set(declared)):
-            message = _("Unknown parameter %(unknown)s. Parameters: %(known)s.")
+            message = "Unknown parameter %(unknown)s. Parameters: %(known)s."
             raise BadParameterError(message % {"unknown": ", ".join(unknown), "known": ", ".join(sorted(declared))})
         parameters = cls(**{name: cls.read(declared[name], value) for name, value in values.items()})
         parameters.check()
@@ -294,14 +293,14 @@ class ParameterReader(ABC):
             return _read_choices(parameter, value)
         if parameter.kind == "flag":
             if not isinstance(value, bool):
-                message = _("%(name)s must be true or false, not %(value)r.")
+                message = "%(name)s must be true or false, not %(value)r."
                 raise BadParameterError(message % {"name": parameter.name, "value": value})
             return value
         if parameter.kind in {"integer", "number"}:
             return _read_number(parameter, value)
         most = parameter.most or (LONGEST_MODEL if parameter.kind == "model" else LONGEST)
         if not isinstance(value, str) or len(value) > most:
-            message = _("%(name)s must be text of at most %(most)s characters, not %(value)r.")
+            message = "%(name)s must be text of at most %(most)s characters, not %(value)r."
             raise BadParameterError(message % {"name": parameter.name, "value": value, "most": most})
         return value.strip()
 
@@ -313,7 +312,7 @@ class ParameterReader(ABC):
 def _read_choices(parameter: Parameter, value: Any) -> tuple[str, ...]:
     known = [name for name, _label in parameter.choices]
     if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(known):
-        message = _("%(name)s must be a list of values from %(known)s, not %(value)r.")
+        message = "%(name)s must be a list of values from %(known)s, not %(value)r."
         raise BadParameterError(message % {"name": parameter.name, "value": value, "known": ", ".join(known)})
     return tuple(name for name in known if name in value)
 
@@ -324,7 +323,7 @@ def _read_number(parameter: Parameter, value: Any) -> float:
     is_whole = is_number and float(value).is_integer()
     is_integer = parameter.kind == "integer"
     if not is_number or (is_integer and not is_whole) or value < least or (most is not None and value > most):
-        message = _("%(name)s must be a number from %(least)s to %(most)s, not %(value)r.")
+        message = "%(name)s must be a number from %(least)s to %(most)s, not %(value)r."
         raise BadParameterError(message % {"name": parameter.name, "value": value, "least": least, "most": most})
     return int(value) if is_integer else float(value)
 
@@ -365,14 +364,12 @@ def read_configuration(path: Path) -> dict[str, Any]:
     try:
         configuration = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadParameterError(
-            _("%(path)s cannot be read: %(why)s.") % {"path": path, "why": error.strerror}
-        ) from error
+        raise BadParameterError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadParameterError(_("%(path)s is not valid TOML: %(why)s.") % {"path": path, "why": error}) from error
+        raise BadParameterError(f"{path} is not valid TOML: {error}.") from error
     parameters = configuration.pop(PARAMETERS, {})
     if not isinstance(parameters, dict):
-        raise BadParameterError(_("%(path)s: parameters must be a table, [parameters].") % {"path": path})
+        raise BadParameterError(f"{path}: parameters must be a table, [parameters].")
     for key, value in configuration.items():
         _check(path, key, value)
     for key in PATHS & set(configuration):
@@ -382,8 +379,8 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
 def _check(path: Path, key: str, value: Any) -> None:
     if key not in KEYS:
-        message = _("%(path)s: unknown key %(key)s. Keys: %(known)s, and the table [parameters].")
+        message = "%(path)s: unknown key %(key)s. Keys: %(known)s, and the table [parameters]."
         raise BadParameterError(message % {"path": path, "key": key, "known": ", ".join(KEYS)})
     if type(value) is not KEYS[key]:
-        message = _("%(path)s: %(key)s must be %(kind)s, not %(given)r.")
+        message = "%(path)s: %(key)s must be %(kind)s, not %(given)r."
         raise BadParameterError(message % {"path": path, "key": key, "kind": _KINDS[KEYS[key]], "given": value})

@@ -8,8 +8,6 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.jobs import run_files
 from crowdrag.jobs.models import Upload
@@ -31,12 +29,12 @@ QUERIES: Final = 100
 OWN: Final = "p_"
 #: What a file of each format is.
 WRITTEN: Final = {
-    "qa": gettext_lazy("JSON lines"),
-    "lamp": gettext_lazy("JSON of a task, with merged outputs"),
-    "bank": gettext_lazy("JSON as published, or JSON lines"),
-    "passages": gettext_lazy("JSON as published, JSON lines, or a ZIP archive of all files of the data set"),
+    "qa": "JSON lines",
+    "lamp": "JSON of a task, with merged outputs",
+    "bank": "JSON as published, or JSON lines",
+    "passages": "JSON as published, JSON lines, or a ZIP archive of all files of the data set",
 }
-KEPT: Final = gettext_lazy("The file may be gzipped. It is stored with the study, and its digest with the run.")
+KEPT: Final = "The file may be gzipped. It is stored with the study, and its digest with the run."
 
 
 class NumbersField(forms.CharField):
@@ -56,9 +54,9 @@ class NumbersField(forms.CharField):
         try:
             numbers = [(int if self.whole else float)(part) for part in text.replace(",", " ").split()]
         except ValueError:
-            raise forms.ValidationError(_("Enter numbers separated by commas, for example: 1, 2, 4.")) from None
+            raise forms.ValidationError("Enter numbers separated by commas, for example: 1, 2, 4.") from None
         if any(not self._is_within(number) for number in numbers):
-            message = _("Each number must be from %(least)s to %(most)s.")
+            message = "Each number must be from %(least)s to %(most)s."
             raise forms.ValidationError(message % {"least": _bound(self.least), "most": _bound(self.most)})
         return list(numbers)
 
@@ -73,34 +71,32 @@ def _bound(value: float | None) -> str:
 class ExperimentForm(forms.Form):
     """An experiment as it is ordered. Its own parameters have names that begin with `p_`."""
 
-    source = forms.ChoiceField(label=gettext_lazy("Questions"))
+    source = forms.ChoiceField(label="Questions")
     style = forms.ChoiceField(
-        label=gettext_lazy("Style of this study's responses"), required=False,
-        help_text=gettext_lazy(
-            "Responses by people in this style are the right answers to the topics, without citation "
-"markers. Not used for files."
-        ),
+        label="Style of this study's responses", required=False,
+        help_text=("Responses by people in this style are the right answers to the topics, without citation "
+"markers. Not used for files."),
     )  # fmt: skip
     upload = forms.TypedChoiceField(
-        label=gettext_lazy("Earlier upload"), required=False, coerce=int, empty_value=None,
-        help_text=gettext_lazy("To search a corpus for the questions, use the command with --corpus."),
+        label="Earlier upload", required=False, coerce=int, empty_value=None,
+        help_text="To search a corpus for the questions, use the command with --corpus.",
     )  # fmt: skip
-    file = forms.FileField(label=gettext_lazy("New file"), required=False)
+    file = forms.FileField(label="New file", required=False)
     others = forms.IntegerField(
-        label=gettext_lazy("Extra passages from other questions"), initial=0, min_value=0,
+        label="Extra passages from other questions", initial=0, min_value=0,
         max_value=200,
-        help_text=gettext_lazy("Added to each question's own candidates, sampled with the seed. For files with "
+        help_text=("Added to each question's own candidates, sampled with the seed. For files with "
 "candidates only."),
     )  # fmt: skip
     queries = forms.IntegerField(
-        label=gettext_lazy("Maximum questions"), initial=QUERIES, min_value=0,
-        max_value=services.MOST_QUERIES, help_text=gettext_lazy("Sampled with the seed. 0: all."),
+        label="Maximum questions", initial=QUERIES, min_value=0,
+        max_value=services.MOST_QUERIES, help_text="Sampled with the seed. 0: all.",
     )  # fmt: skip
     generator = forms.ChoiceField(
-        label=gettext_lazy("Answering model"),
-        help_text=gettext_lazy("Stored answers are reused and cost nothing."),
+        label="Answering model",
+        help_text="Stored answers are reused and cost nothing.",
     )
-    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
+    seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=MOST_SEED)
 
     QUESTIONS: Final = ("source", "style", "upload", "file", "others", "queries")
 
@@ -117,18 +113,18 @@ class ExperimentForm(forms.Form):
         offered = [name for name in self.experiment.collections if name in FORMATS]
         sources = [(name, FORMATS[name].title) for name in offered]
         if run_tables.STUDY in self.experiment.collections:
-            sources.insert(0, (run_tables.STUDY, _("Topics of this study, with their passages")))
+            sources.insert(0, (run_tables.STUDY, "Topics of this study, with their passages"))
         if run_tables.RESPONSES in self.experiment.collections:
-            sources.insert(0, (run_tables.RESPONSES, _("Responses of this study, by author")))
+            sources.insert(0, (run_tables.RESPONSES, "Responses of this study, by author"))
         self._choices("source", sources)
         self.fields["source"].help_text = " ".join(f"{FORMATS[name].title}: {FORMATS[name].help}" for name in offered)
         styles = Style.objects.filter(study=self.study).order_by("name").values_list("name", "label").distinct()
-        self._choices("style", [("", _("any style")), *styles])
+        self._choices("style", [("", "any style"), *styles])
         stored = run_files.reusable_uploads(self.study)[:SHOWN_UPLOADS]
         kept = [
             (upload.pk, f"{upload.name} · {filesizeformat(upload.size)} · {upload.sha256[:8]}") for upload in stored
         ]
-        self._choices("upload", [("", _("none")), *kept])
+        self._choices("upload", [("", "none"), *kept])
         self._choices("generator", services.offered())
         self.fields["generator"].initial = services.default_parameters(self.study)
         formats = "; ".join(f"{FORMATS[name].title}: {WRITTEN[name]}" for name in offered)
@@ -150,9 +146,9 @@ class ExperimentForm(forms.Form):
         """The basic fields, in groups with headings."""
         own_fields = [self[OWN + parameter.name] for parameter in self.experiment.declared if not parameter.is_advanced]
         return [
-            (_("Questions"), [self[name] for name in self.QUESTIONS if name in self.fields]),
-            (_("Model"), [self["generator"]]),
-            *([(_("Method"), own_fields)] if own_fields else []),
+            ("Questions", [self[name] for name in self.QUESTIONS if name in self.fields]),
+            ("Model", [self["generator"]]),
+            *([("Method", own_fields)] if own_fields else []),
         ]
 
     def advanced(self) -> list[forms.BoundField]:
@@ -172,14 +168,14 @@ class ExperimentForm(forms.Form):
         elif (uploaded := cleaned.get("file")) is not None:
             self._store(uploaded)
         elif not cleaned.get("upload"):
-            self.add_error("upload", _("Choose an earlier upload or a new file."))
+            self.add_error("upload", "Choose an earlier upload or a new file.")
         if not self.errors:
             self._check()
         return cleaned
 
     def _store(self, uploaded: "UploadedFile[bytes]") -> None:
         if uploaded.size is not None and uploaded.size > MAX_BYTES:
-            message = _("This file is larger than %(most)s. Start the experiment with its command instead.")
+            message = "This file is larger than %(most)s. Start the experiment with its command instead."
             self.add_error("file", message % {"most": filesizeformat(MAX_BYTES)})
             return
         stored = run_files.store_upload(study=self.study, source=uploaded, by=self.by)
@@ -278,7 +274,7 @@ def _control(parameter: Parameter, usual: Any, models: list[tuple[str, str]]) ->
     if parameter.kind == "choices":
         return forms.MultipleChoiceField(choices=parameter.choices, widget=forms.CheckboxSelectMultiple, **options)
     if parameter.kind == "model":
-        return forms.ChoiceField(choices=[("", _("none")), *models], **options | {"required": False})
+        return forms.ChoiceField(choices=[("", "none"), *models], **options | {"required": False})
     return forms.CharField(max_length=_whole(parameter.most), **options)
 
 
@@ -290,12 +286,9 @@ def _help(parameter: Parameter) -> str:
         and parameter.least is not None
         and parameter.most is not None
     ):
-        bounds = _("From %(least)s to %(most)s.") % {
-            "least": _bound(parameter.least),
-            "most": _bound(parameter.most),
-        }
+        bounds = f"From {_bound(parameter.least)} to {_bound(parameter.most)}."
     elif parameter.kind in {"integer", "number", "numbers"} and parameter.least is not None:
-        bounds = _("%(least)s or more.") % {"least": _bound(parameter.least)}
+        bounds = f"{_bound(parameter.least)} or more."
     return f"{parameter.help} {bounds}".strip()
 
 

@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from analysis.rag.generation.loader import BadOptionError, Options
 from analysis.rag.protocols import Floats, Generator, NoLikelihoodsError, Output, Prompt, Scored
@@ -224,7 +223,7 @@ def _taken(answer: gateway.Answer) -> Output:
 def _output(prompt: Prompt, answer: gateway.Answer) -> Output:
     text, error = answer.text or "", answer.error
     if answer.refusal is not None:
-        text, error = "", _("The model refused: %s") % answer.refusal
+        text, error = "", f"The model refused: {answer.refusal}"
     elif error:
         text = ""
     elif prompt.choices:

@@ -7,7 +7,6 @@ from string import ascii_uppercase
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs import progress
 from crowdrag.jobs.enums import RunState
@@ -79,8 +78,8 @@ def _listed(experiment: Experiment, run: Run, far: progress.Progress) -> ListedR
 
 def settled(order: experiments_services.Order) -> list[tuple[str, Any]]:
     """What an order was settled to, as the page shows it before it starts."""
-    settings = [(_("Questions"), collection_label(order.parameters["collection"])), (_("Seed"), order.seed)]
-    return [*settings, (_("Model"), order.parameters["generator"])]
+    settings = [("Questions", collection_label(order.parameters["collection"])), ("Seed", order.seed)]
+    return [*settings, ("Model", order.parameters["generator"])]
 
 
 def spent(run: Run) -> dict[str, Any] | None:

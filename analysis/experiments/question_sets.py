@@ -18,8 +18,6 @@ from typing import Any
 
 import numpy as np
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from analysis.rag.collections import candidates, fields
 from analysis.rag.protocols import Collection, Document, Query
@@ -64,19 +62,19 @@ class Format:
 #: Formats by the word that parameters and the command use.
 FORMATS: dict[str, Format] = {
     "qa": Format(
-        gettext_lazy("Questions and answers"),
-        gettext_lazy("JSON lines as in FlashRAG: id, question, golden_answers, and candidate documents."),
+        "Questions and answers",
+        "JSON lines as in FlashRAG: id, question, golden_answers, and candidate documents.",
         "qa",
         draws=True,
     ),
     "lamp": Format(
-        gettext_lazy("LaMP"),
-        gettext_lazy("A LaMP task with its outputs: input, profile and output for each question."),
+        "LaMP",
+        "A LaMP task with its outputs: input, profile and output for each question.",
         "lamp",
     ),
     "bank": Format(
-        gettext_lazy("Passage bank"),
-        gettext_lazy(
+        "Passage bank",
+        (
             "Questions with true and false passages by people and models: the published JSON file "
             "(nq-both-true.json), or JSON lines."
         ),
@@ -85,8 +83,8 @@ FORMATS: dict[str, Format] = {
         is_bank=True,
     ),
     "passages": Format(
-        gettext_lazy("Passages by author"),
-        gettext_lazy(
+        "Passages by author",
+        (
             "A passage bank with its related files: its file alone, a ZIP archive of the published "
             "repository or of one data set, or JSON lines. In JSON lines, each document of a question has "
             "author, style, answer, and whether the answer is true."
@@ -115,12 +113,12 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
         If there is no such format, or the file is not in it: with the line, where there is one.
     """
     if name not in FORMATS:
-        message = _("There is no format %(name)r. Formats: %(listed)s.")
+        message = "There is no format %(name)r. Formats: %(listed)s."
         raise BadCollectionError(message % {"name": name, "listed": ", ".join(FORMATS)})
     form = FORMATS[name]
     if others and not form.draws:
         raise BadCollectionError(
-            _("Files of this format cannot have extra passages from other questions. Leave this field at 0.")
+            "Files of this format cannot have extra passages from other questions. Leave this field at 0."
         )
     called = called or path.name
     reader = import_module(f"analysis.rag.collections.{form.module}").read
@@ -216,16 +214,14 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
     """
     source_parameters = parameters.get("collection") or {"source": STUDY}
     if not isinstance(source_parameters, Mapping):
-        raise BadCollectionError(
-            _("The collection must be an object with a source, not %(given)r.") % {"given": source_parameters}
-        )
+        raise BadCollectionError(f"The collection must be an object with a source, not {source_parameters!r}.")
     source = source_parameters.get("source", STUDY)
     if source in OF_STUDY:
         questions = (of_study if source == STUDY else of_responses)(study, source_parameters.get("style") or "")
     else:
         upload = Upload.objects.filter(study=study, pk=source_parameters.get("upload") or 0).first()
         if upload is None:
-            raise BadCollectionError(_("This file was not uploaded to this study."))
+            raise BadCollectionError("This file was not uploaded to this study.")
         others = int(source_parameters.get("others") or 0)
         if others and folds and source_parameters.get(APART):
             plain = _of_file(source, upload.file.path, upload.name, 0, seed)
@@ -316,11 +312,11 @@ def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
     """
     if run.stale_at is not None:
         _cached.pop(run.pk, None)
-        raise BadCollectionError(_("Part of the data of this run was erased. Start a new run without that data."))
+        raise BadCollectionError("Part of the data of this run was erased. Start a new run without that data.")
     if run.pk not in _cached:
         questions = collection(run.parameters, run.study, seed=run.seed, folds=folds)
         if digest(questions) != run.inputs_digest:
-            raise BadCollectionError(_("The questions have changed since this run was started. Start a new run."))
+            raise BadCollectionError("The questions have changed since this run was started. Start a new run.")
         _cached[run.pk] = questions
         while len(_cached) > KEPT:
             _cached.popitem(last=False)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from analysis.rag.protocols import Collection, Query, Retriever
 from analysis.rag.retrieval.search import Searcher
@@ -44,7 +43,7 @@ def check(names: Sequence[str]) -> None:
     """
     for name in names:
         if name not in offered():
-            message = _("There is no retriever %(name)r. Available: %(known)s. The operator sets the models.")
+            message = "There is no retriever %(name)r. Available: %(known)s. The operator sets the models."
             raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
 
 
@@ -101,9 +100,7 @@ def searcher(name: str) -> Searcher:
         return _load(kind, model)
     if name != WORDS:
         can = ", ".join([WORDS, *settings.RETRIEVERS])
-        raise BadParameterError(
-            _("%(name)r cannot search a corpus. Available: %(known)s.") % {"name": name, "known": can}
-        )
+        raise BadParameterError(f"{name!r} cannot search a corpus. Available: {can}.")
     from analysis.rag.retrieval.bm25 import BM25
 
     return BM25()

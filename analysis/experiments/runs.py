@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from analysis.rag.generation import model_cache
 from analysis.rag.protocols import Collection, Generator, Usage
@@ -65,22 +63,22 @@ def warnings(run: Run) -> list[str]:
     prompts, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
     messages = []
     if prompts and failed >= prompts:
-        message = _("The model refused or failed to answer every prompt (%(n)s). These results say nothing about it.")
+        message = "The model refused or failed to answer every prompt (%(n)s). These results say nothing about it."
         messages.append(message % {"n": f"{failed:,}"})
     elif run.summary.get(NONE_READ):
-        message = _("None of the model's replies (%(n)s) could be read as an answer. They all count as wrong.")
+        message = "None of the model's replies (%(n)s) could be read as an answer. They all count as wrong."
         messages.append(message % {"n": f"{run.summary[UNREADABLE]:,}"})
     if run.summary.get(EMPTY):
-        messages.append(_("All questions were excluded, so the tables are empty. See the reasons below."))
+        messages.append("All questions were excluded, so the tables are empty. See the reasons below.")
     if run.summary.get(BARE):
-        message = _(
+        message = (
             "Uplift RAG selected no documents: no document had a probability above %(threshold)s to help. "
             "See the table “Helpful documents ranked first” for whether its rerankers rank better than the "
             "retriever. If so, see the table “Other thresholds” for lower thresholds."
         )
         messages.append(message % {"threshold": f"{run.parameters.get('threshold', 0.5):g}"})
     if run.summary.get(FEW):
-        message = _(
+        message = (
             "All results are from %(n)s questions or fewer. Bootstrap intervals from so few questions are too narrow."
         )
         messages.append(message % {"n": run.summary[FEW]})
@@ -91,28 +89,28 @@ def losses(run: Run) -> list[str]:
     """How many prompts have no answer, and how many replies could not be read; empty if there are none."""
     messages = []
     if failed := (run.summary.get("usage") or {}).get("failed", 0):
-        messages.append(_("%(n)s refused or failed") % {"n": f"{failed:,}"})
+        messages.append("{n} refused or failed".format(n=f"{failed:,}"))
     if unreadable := run.summary.get(UNREADABLE, 0):
-        messages.append(_("%(n)s unreadable replies") % {"n": f"{unreadable:,}"})
+        messages.append("{n} unreadable replies".format(n=f"{unreadable:,}"))
     return messages
 
 
-_ANSWERS: Final = gettext_lazy(
+_ANSWERS: Final = (
     "The file must contain right answers. For topics of the study, right answers are people's "
     "responses in the chosen style."
 )
-_DOCUMENTS: Final = gettext_lazy(
+_DOCUMENTS: Final = (
     "Give each question documents in the file, or let the command search a file of documents (--corpus)."
 )
 #: What to do, by why a question takes no part, as the experiments and the readers of files call it.
 ADVICE: Final[Mapping[str, str | Promise]] = {
     "no right answer": _ANSWERS,
     "no gold answer": _ANSWERS,
-    "no gold answer that the metric can score": gettext_lazy("Choose a metric that can score these answers."),
+    "no gold answer that the metric can score": "Choose a metric that can score these answers.",
     "no documents": _DOCUMENTS,
     "no document": _DOCUMENTS,
-    "fewer than two documents": gettext_lazy("Each question needs at least two documents to rank."),
-    "no passages": gettext_lazy("Import retrieved passages for the topics, or upload a file of questions."),
+    "fewer than two documents": "Each question needs at least two documents to rank.",
+    "no passages": "Import retrieved passages for the topics, or upload a file of questions.",
 }
 
 
@@ -125,13 +123,13 @@ def why_none(experiment: Experiment, collection: Collection, parameters: Any) ->
         Where it is the parameters that leave all of them out.
     """
     if not collection.queries:
-        sentences, reasons = [_("There are no questions.")], dict(collection.left_out)
-        sentences += [_("Excluded: %(why)s.") % {"why": _listed(reasons)}] if reasons else []
+        sentences, reasons = ["There are no questions."], dict(collection.left_out)
+        sentences += [f"Excluded: {_listed(reasons)}."] if reasons else []
         return " ".join([*sentences, *_do(reasons)])
     reasons = dict(experiment.left_out(collection, parameters)) if experiment.left_out else {}
     if sum(reasons.values()) < len(collection.queries):
         return ""
-    none = _("All questions are excluded: %(why)s.") % {"why": _listed(reasons)}
+    none = f"All questions are excluded: {_listed(reasons)}."
     return " ".join([none, *_do(reasons)])
 
 
@@ -284,7 +282,7 @@ def _keep(context: StageContext, results: dict[str, Any]) -> None:
 
 
 def _tabulate(experiment: Experiment, context: StageContext) -> Callable[[], None]:
-    context.report(0, 0, _("Tables"))
+    context.report(0, 0, "Tables")
     tables = experiment.compute(context)
     if unknown := sorted(set(tables) - set(experiment.table_names)):
         raise ValueError(f"{experiment.name} returned undeclared tables: {', '.join(unknown)}.")

@@ -18,8 +18,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from analysis.rag.collections import corpus as corpora
 from analysis.rag.collections import fields, qa
 from analysis.rag.protocols import Collection
@@ -63,7 +61,7 @@ class Order:
             self.parameters, self.study, seed=self.seed, folds=self.experiment.dividing(self.parameters)
         )
         if len(questions.queries) > MOST_QUERIES:
-            message = _("There are %(n)s questions, but a run can have at most %(most)s. Enter how many to sample.")
+            message = "There are %(n)s questions, but a run can have at most %(most)s. Enter how many to sample."
             raise question_sets.BadCollectionError(
                 message % {"n": f"{len(questions.queries):,}", "most": f"{MOST_QUERIES:,}"}
             )
@@ -80,11 +78,11 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
         generator.
     """
     if seed < 0:
-        raise BadParameterError(_("The seed must be 0 or more, not %(seed)s.") % {"seed": seed})
+        raise BadParameterError(f"The seed must be 0 or more, not {seed}.")
     own_parameters = experiment.own_parameters(parameters).to_dict()
     collection = dict(parameters.get("collection") or {"source": experiment.collections[0]})
     if collection.get("source") not in experiment.collections:
-        message = _("%(title)s cannot use %(source)r. Choose one of %(known)s.")
+        message = "%(title)s cannot use %(source)r. Choose one of %(known)s."
         known = ", ".join(experiment.collections)
         raise BadParameterError(
             message % {"title": experiment.title, "source": collection.get("source"), "known": known}
@@ -95,7 +93,7 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
             collection[mark] = True
     queries = parameters.get("queries") or 0
     if not isinstance(queries, int) or queries < 0:
-        raise BadParameterError(_("queries must be a whole number, or 0 for all, not %(given)r.") % {"given": queries})
+        raise BadParameterError(f"queries must be a whole number, or 0 for all, not {queries!r}.")
     common = {"collection": collection, "generator": str(parameters.get("generator") or ""), "queries": queries}
     for name in (common["generator"], *_models(experiment, own_parameters)):
         generators.generator({"generator": name}, study=study, purpose=experiment.kind)
@@ -195,7 +193,7 @@ def _too_long(collection: Collection, parameters: Any) -> str:
     tokens = getattr(parameters, "max_tokens", 0)
     if not tokens or not words or median(words) <= tokens:
         return ""
-    message = _(
+    message = (
         "Half of the right answers have %(words)s words or more, but the model can write only %(tokens)s "
         "tokens. Raise the tokens per answer, and ask for long answers in the instruction, if there is "
         "one."
@@ -246,7 +244,7 @@ def offered(*, is_here: bool = False) -> list[tuple[str, str]]:
 
     `is_here`: models in a worker alone, for what servers do not tell.
     """
-    here = [(f"model:{name}", _("%(name)s, in a worker") % {"name": name}) for name in generators.offered()]
+    here = [(f"model:{name}", f"{name}, in a worker") for name in generators.offered()]
     if is_here:
         return here
     allowed = Endpoint.objects.allowed().order_by("name")
@@ -282,7 +280,7 @@ def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, 
     """
     upload = Upload.objects.filter(study=study, pk=pk).first()
     if upload is None:
-        raise BadParameterError(_("This file was not uploaded to this study."))
+        raise BadParameterError("This file was not uploaded to this study.")
     parameters = {"source": source, "upload": upload.pk, "name": upload.name, "sha256": upload.sha256}
     return parameters | ({"others": others} if others else {})
 
@@ -322,7 +320,7 @@ def with_candidates(
         If the searcher is not offered, or n is out of bounds.
     """
     if not 0 <= n <= MOST_CANDIDATES:
-        message = _("candidates must be a whole number from 0 to %(most)s, not %(n)s.")
+        message = "candidates must be a whole number from 0 to %(most)s, not %(n)s."
         raise BadParameterError(message % {"n": n, "most": MOST_CANDIDATES})
     who = retrievers.searcher(searcher)
     try:

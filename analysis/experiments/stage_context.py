@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from analysis.rag.generation.model import EnsembleGenerator
 from analysis.rag.protocols import (
@@ -220,7 +219,7 @@ class StageContext:
         if self._by_answer or self._last_report[1]:
             self.look()
         else:
-            self.reporter(min(self._answered, self._call_count), self._call_count, _("Generating answers"))
+            self.reporter(min(self._answered, self._call_count), self._call_count, "Generating answers")
 
     def publish(self, name: str, path: Path, media_type: str = "application/octet-stream") -> None:
         """Have a finished local file published as the run's, with what the unit found."""

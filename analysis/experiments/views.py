@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crowdrag.jobs.enums import RunState
@@ -94,9 +93,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
         return _beside(request, study)
     old, new = (_named_run(request, study, name) for name in ("a", "b"))
     if old and new and old.kind != new.kind:
-        messages.error(
-            request, _("These runs belong to different experiments. Choose two runs of the same experiment.")
-        )
+        messages.error(request, "These runs belong to different experiments. Choose two runs of the same experiment.")
         return redirect("experiments", slug=study.slug)
     context: dict[str, Any] = {"old": old, "new": new} | _frame(request)
     one = new or old
@@ -112,13 +109,13 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
     runs = list(_finished(study).filter(key__in=keys).order_by("created_at", "id"))
     problem = ""
     if len(runs) < len(keys) or len(runs) < 2:
-        problem = _("Choose at least two finished runs.")
+        problem = "Choose at least two finished runs."
     elif len({run.kind for run in runs}) > 1:
-        problem = _("These runs belong to different experiments. Choose runs of the same experiment.")
+        problem = "These runs belong to different experiments. Choose runs of the same experiment."
     elif (experiment := experiments.EXPERIMENTS.get(runs[0].kind.removeprefix(experiments.PREFIX))) is None:
-        problem = _("The experiment of these runs is not installed on this server.")
+        problem = "The experiment of these runs is not installed on this server."
     elif len(runs) > comparison.MOST_RUNS:
-        problem = _("Choose at most %(n)s runs to compare side by side.") % {"n": comparison.MOST_RUNS}
+        problem = f"Choose at most {comparison.MOST_RUNS} runs to compare side by side."
     if problem:
         messages.error(request, problem)
         return redirect("experiments", slug=study.slug)

@@ -7,8 +7,6 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, Final
 
-from django.utils.translation import gettext as _
-
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
@@ -97,18 +95,16 @@ def collection_label(source_parameters: Mapping[str, Any]) -> str:
     if source in OF_STUDY:
         style = source_parameters.get("style")
         if source == RESPONSES:
-            label = _("responses of this study")
-            return _("%(responses)s in %(style)s") % {"responses": label, "style": style} if style else label
-        label = _("topics of this study")
-        return _("%(topics)s, answers in %(style)s") % {"topics": label, "style": style} if style else label
+            label = "responses of this study"
+            return f"{label} in {style}" if style else label
+        label = "topics of this study"
+        return f"{label}, answers in {style}" if style else label
     title = FORMATS[source].title if source in FORMATS else source
     label = f"{source_parameters.get('name', '–')} ({title})"
     if source_parameters.get("others") and source_parameters.get(APART):
-        label += _(", with %(n)s passages of other questions of the same split each") % {
-            "n": source_parameters["others"]
-        }
+        label += ", with {n} passages of other questions of the same split each".format(n=source_parameters["others"])
     elif source_parameters.get("others"):
-        label += _(", with %(n)s passages of other questions each") % {"n": source_parameters["others"]}
+        label += ", with {n} passages of other questions each".format(n=source_parameters["others"])
     return label
 
 
@@ -116,9 +112,9 @@ def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
     """A run's parameters as its page shows them."""
     fields = {field.name: field for field in experiment.declared}
     shown: dict[str, Any] = {
-        _("Questions"): collection_label(run.parameters.get("collection") or {}),
-        _("Maximum questions"): run.parameters.get("queries") or _("all"),
-        _("Model"): run.parameters.get("generator") or "–",
+        "Questions": collection_label(run.parameters.get("collection") or {}),
+        "Maximum questions": run.parameters.get("queries") or "all",
+        "Model": run.parameters.get("generator") or "–",
     }
     own_parameters = {name: value for name, value in run.parameters.items() if name not in COMMON}
     if own_parameters.get(EARLIER):

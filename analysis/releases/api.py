@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -317,7 +316,7 @@ class OneFile(FileResponse):
         """Send a file of a release; with Range, the part that is asked for."""
         file = self.one(_release(self).files.select_related("release__study"), path=path)
         if file.removed_at is not None:
-            raise Problem("gone", _("This file was removed because somebody's data were erased. Use a later version."))
+            raise Problem("gone", "This file was removed because somebody's data were erased. Use a later version.")
         self.about(None, file.pk)
         kept = downloads.DownloadableFile(
             str(file.file.name), file.download_name, file.media_type, file.size, file.sha256
@@ -336,7 +335,7 @@ class Zip(FileResponse):
         """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
         bundle = storage.zip_bundle(_release(self))
         if bundle is None:
-            raise Problem("gone", _("This release has no files: it is not built, or all files were removed."))
+            raise Problem("gone", "This release has no files: it is not built, or all files were removed.")
         self.about(None)
         return downloads.send_zip(request._request, bundle.parts, name=bundle.name, tag=bundle.tag)
 

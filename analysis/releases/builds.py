@@ -19,8 +19,6 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.jobs import file_storage, kinds, lifecycle
 from crowdrag.jobs.models import Run
@@ -78,7 +76,7 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
     The same study and the same choices give the same bytes on the same day.
     """
     # How much there is to be written is known when it is written.
-    report(0, 0, _("Checking what may be released"))
+    report(0, 0, "Checking what may be released")
     choices = Choices.from_json(release.choices)
     contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
     done: dict[str, int] = {}
@@ -352,7 +350,7 @@ def start(*, release: Release, by: User | None = None, address: str = "", now: d
     """
     held = services.locked(release.pk)
     if held.state != ReleaseState.DRAFT:
-        raise ReleaseError(_("Only a draft can be built. Edit the release to return it to draft."))
+        raise ReleaseError("Only a draft can be built. Edit the release to return it to draft.")
     storage.remove_all(held)  # of an earlier run that came to nothing
     run = lifecycle.start(
         study=held.study, kind=KIND, parameters={"release": held.number, "address": address}, by=by, now=now
@@ -378,7 +376,7 @@ def stop(*, release: Release, by: User | None = None, now: datetime | None = Non
             lifecycle.cancel(run=run, by=by, now=now)
     held = services.locked(release.pk)
     if held.state != ReleaseState.BUILDING:
-        raise ReleaseError(_("This release is not being built."))
+        raise ReleaseError("This release is not being built.")
     services.reopen(held)
     return held
 
@@ -393,7 +391,7 @@ def of_run(run: Run) -> Release:
     """
     building = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
     if (release := building.first()) is None:
-        raise kinds.InputRejectedError([{"message": _("The release of this run no longer exists.")}])
+        raise kinds.InputRejectedError([{"message": "The release of this run no longer exists."}])
     return release
 
 
@@ -452,10 +450,10 @@ def register() -> None:
     kinds.register(
         kinds.Kind(
             name=KIND,
-            title=gettext_lazy("Building a release"),
+            title="Building a release",
             plan=plan,
             work=work,
             result_url=result_url,
-            describe=lambda run: {str(_("Version")): run.parameters["release"]},
+            describe=lambda run: {"Version": run.parameters["release"]},
         )
     )

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from writing.enums import Origin
 
@@ -17,37 +16,37 @@ from writing.enums import Origin
 class Passages(models.TextChoices):
     """How much of the retrieved passages is in; whose they are, their terms say."""
 
-    NONE = "NONE", _("none")
-    IDS = "IDS", _("IDs and ranks, to look up in the collection")
-    ADDRESSES = "ADDRESSES", _("IDs, ranks, titles and addresses")
-    TEXTS = "TEXTS", _("IDs, ranks, titles, addresses and texts")
+    NONE = "NONE", "none"
+    IDS = "IDS", "IDs and ranks, to look up in the collection"
+    ADDRESSES = "ADDRESSES", "IDs, ranks, titles and addresses"
+    TEXTS = "TEXTS", "IDs, ranks, titles, addresses and texts"
 
 
 class Logs(models.TextChoices):
     """By which granularity writing logs are in."""
 
-    NONE = "NONE", _("none")
-    MEASURES = "MEASURES", _("summary measures of each text")
-    MINUTES = "MINUTES", _("the text at every minute")
-    SENTENCES = "SENTENCES", _("the text after every finished or changed sentence")
-    FULL = "FULL", _("all events")
+    NONE = "NONE", "none"
+    MEASURES = "MEASURES", "summary measures of each text"
+    MINUTES = "MINUTES", "the text at every minute"
+    SENTENCES = "SENTENCES", "the text after every finished or changed sentence"
+    FULL = "FULL", "all events"
 
 
 class Timing(models.TextChoices):
     """How exact times are. Durations and offsets in logs are cut to the same step."""
 
-    EXACT = "EXACT", _("exact")
-    SECOND = "SECOND", _("to the second")
-    MINUTE = "MINUTE", _("to the minute")
-    HOUR = "HOUR", _("to the hour")
-    ABSENT = "ABSENT", _("no times, only the order of events")
+    EXACT = "EXACT", "exact"
+    SECOND = "SECOND", "to the second"
+    MINUTE = "MINUTE", "to the minute"
+    HOUR = "HOUR", "to the hour"
+    ABSENT = "ABSENT", "no times, only the order of events"
 
 
 class Pseudonyms(models.TextChoices):
     """By which names people go."""
 
-    FRESH = "FRESH", _("new pseudonyms for this release, not linkable to other releases")
-    STABLE = "STABLE", _("the study's pseudonyms, the same in every release")
+    FRESH = "FRESH", "new pseudonyms for this release, not linkable to other releases"
+    STABLE = "STABLE", "the study's pseudonyms, the same in every release"
 
 
 @dataclass(frozen=True)
@@ -127,22 +126,22 @@ class Choices:
     def _rules(self) -> Iterable[tuple[bool, Any]]:
         yield (
             self.passages != Passages.TEXTS or bool(self.passage_terms.strip()),
-            _("Enter the terms for sharing the passages' texts, or release only their IDs."),
+            "Enter the terms for sharing the passages' texts, or release only their IDs.",
         )
         yield (
             self.passages == Passages.NONE or self.topics,
-            _("Passages belong to topics. Release the topics too, or no passages."),
+            "Passages belong to topics. Release the topics too, or no passages.",
         )
-        yield not self.responses or self.topics, _("Responses belong to topics. Release the topics too.")
+        yield not self.responses or self.topics, "Responses belong to topics. Release the topics too."
         yield (
             self.logs == Logs.NONE or self.responses,
-            _("Writing logs belong to responses. Release the responses too, or no logs."),
+            "Writing logs belong to responses. Release the responses too, or no logs.",
         )
         yield (
             not (self.logs == Logs.MINUTES and self.timing in (Timing.ABSENT, Timing.HOUR)),
-            _("The text at every minute needs times to the minute. Otherwise choose the text after every sentence."),
+            "The text at every minute needs times to the minute. Otherwise choose the text after every sentence.",
         )
-        yield not set(self.origins) - set(Origin.values), _("Unknown origin of responses.")
+        yield not set(self.origins) - set(Origin.values), "Unknown origin of responses."
 
 
 def _texts(value: Iterable[Any]) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 from writing.enums import Origin
@@ -23,100 +21,92 @@ ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
 #: The groups of fields as the page shows them, each with its heading.
 GROUPS = (
-    (gettext_lazy("About"), ("title", "description", "creators", "doi", "notes", "embargo_until")),
+    ("About", ("title", "description", "creators", "doi", "notes", "embargo_until")),
     (
-        gettext_lazy("Topics and responses"),
+        "Topics and responses",
         ("topics", "passages", "passage_terms", "responses", "origins", "excluded", "surveys"),
     ),
-    (gettext_lazy("Writing process"), ("logs", "timing")),
+    ("Writing process", ("logs", "timing")),
     (
-        gettext_lazy("Judgments and results"),
+        "Judgments and results",
         ("judgments", "justifications", "comments", "runs", "gold", "grades", "tables"),
     ),
-    (gettext_lazy("Pseudonyms and licences"), ("pseudonyms", "licence", "log_licence", "timing_licence")),
+    ("Pseudonyms and licences", ("pseudonyms", "licence", "log_licence", "timing_licence")),
 )
 
 
 class ReleaseForm(forms.Form):
     """What a release is called and what it holds."""
 
-    title = forms.CharField(label=gettext_lazy("Title"), max_length=300)
+    title = forms.CharField(label="Title", max_length=300)
     description = forms.CharField(
-        label=gettext_lazy("Description"),
+        label="Description",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=gettext_lazy("Empty: the study's description."),
+        help_text="Empty: the study's description.",
     )
     creators = forms.CharField(
-        label=gettext_lazy("Creators"),
+        label="Creators",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy(
-            "One creator per line, as cited: name; affiliation; ORCID. Affiliation and ORCID are optional."
-        ),
+        help_text=("One creator per line, as cited: name; affiliation; ORCID. Affiliation and ORCID are optional."),
     )
     doi = forms.CharField(
-        label=gettext_lazy("DOI"),
+        label="DOI",
         max_length=200,
         required=False,
-        help_text=gettext_lazy("The DOI reserved for this version, if any. It appears in the files."),
+        help_text="The DOI reserved for this version, if any. It appears in the files.",
     )
     notes = forms.CharField(
-        label=gettext_lazy("Changes in this version"),
+        label="Changes in this version",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Changed numbers of rows are listed automatically."),
+        help_text="Changed numbers of rows are listed automatically.",
     )
     embargo_until = forms.DateField(
-        label=gettext_lazy("Embargo until"),
+        label="Embargo until",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=gettext_lazy(
-            "The page is public at once, the files from this day. You can lift the embargo earlier."
-        ),
+        help_text=("The page is public at once, the files from this day. You can lift the embargo earlier."),
     )
 
-    topics = forms.BooleanField(label=gettext_lazy("Topics"), required=False)
-    passages = forms.ChoiceField(label=gettext_lazy("Retrieved passages"), choices=Passages.choices)
+    topics = forms.BooleanField(label="Topics", required=False)
+    passages = forms.ChoiceField(label="Retrieved passages", choices=Passages.choices)
     passage_terms = forms.CharField(
-        label=gettext_lazy("Terms of passages' texts"),
+        label="Terms of passages' texts",
         max_length=500,
         required=False,
-        help_text=gettext_lazy("Their licence, or your permission to share them. Required to release texts."),
+        help_text="Their licence, or your permission to share them. Required to release texts.",
     )
-    responses = forms.BooleanField(label=gettext_lazy("Responses"), required=False)
+    responses = forms.BooleanField(label="Responses", required=False)
     origins = forms.MultipleChoiceField(
-        label=gettext_lazy("Origins of responses"),
+        label="Origins of responses",
         choices=Origin.choices,
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
-    excluded = forms.BooleanField(
-        label=gettext_lazy("Include data excluded from the analysis, marked as excluded"), required=False
-    )
-    surveys = forms.BooleanField(label=gettext_lazy("Writers' survey answers"), required=False)
-    logs = forms.ChoiceField(label=gettext_lazy("Writing logs"), choices=Logs.choices)
-    timing = forms.ChoiceField(label=gettext_lazy("Precision of times"), choices=Timing.choices)
-    judgments = forms.BooleanField(label=gettext_lazy("Judgments"), required=False)
-    justifications = forms.BooleanField(label=gettext_lazy("Judges' justifications"), required=False)
-    comments = forms.BooleanField(label=gettext_lazy("Judges' comments on questionnaires"), required=False)
-    runs = forms.MultipleChoiceField(
-        label=gettext_lazy("Results of these runs"), required=False, widget=forms.CheckboxSelectMultiple
-    )
-    gold = forms.BooleanField(label=gettext_lazy("Gold labels"), required=False)
-    grades = forms.BooleanField(label=gettext_lazy("Grades"), required=False)
-    tables = forms.BooleanField(label=gettext_lazy("All other tables"), required=False)
-    pseudonyms = forms.ChoiceField(label=gettext_lazy("Pseudonyms"), choices=Pseudonyms.choices)
+    excluded = forms.BooleanField(label="Include data excluded from the analysis, marked as excluded", required=False)
+    surveys = forms.BooleanField(label="Writers' survey answers", required=False)
+    logs = forms.ChoiceField(label="Writing logs", choices=Logs.choices)
+    timing = forms.ChoiceField(label="Precision of times", choices=Timing.choices)
+    judgments = forms.BooleanField(label="Judgments", required=False)
+    justifications = forms.BooleanField(label="Judges' justifications", required=False)
+    comments = forms.BooleanField(label="Judges' comments on questionnaires", required=False)
+    runs = forms.MultipleChoiceField(label="Results of these runs", required=False, widget=forms.CheckboxSelectMultiple)
+    gold = forms.BooleanField(label="Gold labels", required=False)
+    grades = forms.BooleanField(label="Grades", required=False)
+    tables = forms.BooleanField(label="All other tables", required=False)
+    pseudonyms = forms.ChoiceField(label="Pseudonyms", choices=Pseudonyms.choices)
     licence = LicenceField(
-        label=gettext_lazy("Licence"),
+        label="Licence",
         required=False,
-        help_text=gettext_lazy(
+        help_text=(
             "An SPDX identifier, for example CC-BY-4.0. Empty: the study's licence. Data that people agreed "
             "to release only under other terms are left out and counted."
         ),
     )
-    log_licence = LicenceField(label=gettext_lazy("Licence of writing logs, if different"), required=False)
-    timing_licence = LicenceField(label=gettext_lazy("Licence of times, if different"), required=False)
+    log_licence = LicenceField(label="Licence of writing logs, if different", required=False)
+    timing_licence = LicenceField(label="Licence of times, if different", required=False)
 
     def __init__(self, study: Study, *args: Any, release: Release | None = None, **kwargs: Any) -> None:
         self.study = study
@@ -124,7 +114,7 @@ class ReleaseForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["runs"].choices = runs = page.run_choices(study)  # type: ignore[attr-defined]
         if not runs:
-            self.fields["runs"].help_text = _("There are no finished runs with results yet.")
+            self.fields["runs"].help_text = "There are no finished runs with results yet."
 
     def clean_creators(self) -> list[dict[str, str]]:
         """Read one a line."""
@@ -134,19 +124,14 @@ class ReleaseForm(forms.Form):
             orcids = [match[1] for part in rest if (match := ORCID.fullmatch(part))]
             affiliations = [part for part in rest if part and not ORCID.fullmatch(part)]
             if not name and (orcids or affiliations):
-                raise forms.ValidationError(_("Each line must begin with a name: %(line)s") % {"line": line})
+                raise forms.ValidationError(f"Each line must begin with a name: {line}")
             if wrong := next((orcid for orcid in orcids if not is_orcid(orcid)), None):
                 raise forms.ValidationError(
-                    _(
-                        "%(orcid)s is not a valid ORCID iD. It needs four groups of four digits, with a check digit at "
-                        "the end."
-                    )
-                    % {"orcid": wrong}
+                    f"{wrong} is not a valid ORCID iD. It needs four groups of four digits, with a check digit at "
+                    "the end."
                 )
             if len(affiliations) > 1 or len(orcids) > 1:
-                raise forms.ValidationError(
-                    _("Enter only name; affiliation; ORCID in each line: %(line)s") % {"line": line}
-                )
+                raise forms.ValidationError(f"Enter only name; affiliation; ORCID in each line: {line}")
             if name:
                 creators.append({"name": name, "affiliation": "".join(affiliations), "orcid": "".join(orcids)})
         return creators
@@ -157,7 +142,7 @@ class ReleaseForm(forms.Form):
         if not doi:
             return ""
         if (match := DOI.fullmatch(doi)) is None:
-            raise forms.ValidationError(_("A DOI begins with 10. and has a slash, for example 10.5281/zenodo.1234567."))
+            raise forms.ValidationError("A DOI begins with 10. and has a slash, for example 10.5281/zenodo.1234567.")
         return match[1]
 
     def clean_embargo_until(self) -> datetime | None:
@@ -191,12 +176,12 @@ class LinkForm(forms.Form):
     """A private link."""
 
     label = forms.CharField(
-        label=gettext_lazy("Recipient"),
+        label="Recipient",
         max_length=200,
         required=False,
-        help_text=gettext_lazy("A note for yourself. People who open the link do not see it."),
+        help_text="A note for yourself. People who open the link do not see it.",
     )
-    days = forms.IntegerField(label=gettext_lazy("Valid for (days)"), min_value=1, max_value=365, initial=30)
+    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=365, initial=30)
 
     def expires_at(self) -> datetime:
         """When it ends."""
@@ -207,10 +192,10 @@ class WithdrawForm(forms.Form):
     """The reason for withdrawing a release."""
 
     reason = forms.CharField(
-        label=gettext_lazy("Reason"),
+        label="Reason",
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("Shown on the release's public page."),
+        help_text="Shown on the release's public page.",
     )
 
 

@@ -9,7 +9,6 @@ import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Study
@@ -58,37 +57,37 @@ class Release(models.Model):
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="releases")
-    number = models.PositiveIntegerField(_("version"))
-    state = models.CharField(_("state"), max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
-    title = models.CharField(_("title"), max_length=300)
-    description = models.TextField(_("description"), blank=True)
+    number = models.PositiveIntegerField("version")
+    state = models.CharField("state", max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
+    title = models.CharField("title", max_length=300)
+    description = models.TextField("description", blank=True)
     # Objects of name, affiliation and orcid, as formats.about reads them.
-    creators = models.JSONField(_("creators"), default=list, blank=True)
-    doi = models.CharField(_("DOI"), max_length=200, blank=True)
-    notes = models.TextField(_("changes"), blank=True)
-    choices = models.JSONField(_("content"), default=dict, blank=True)
+    creators = models.JSONField("creators", default=list, blank=True)
+    doi = models.CharField("DOI", max_length=200, blank=True)
+    notes = models.TextField("changes", blank=True)
+    choices = models.JSONField("content", default=dict, blank=True)
     run = models.ForeignKey(Run, models.RESTRICT, null=True, blank=True, related_name="+")
     figures = models.JSONField(default=dict, blank=True)
     left_out = models.JSONField(default=list, blank=True)
     digest = models.CharField(max_length=64, blank=True)
     schema_version = models.PositiveSmallIntegerField(default=1)
     embargo_until = models.DateTimeField(
-        _("embargo until"),
+        "embargo until",
         null=True,
         blank=True,
-        help_text=_("Before this time, only people with a private link get the files."),
+        help_text="Before this time, only people with a private link get the files.",
     )
-    created_at = models.DateTimeField(_("created"))
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    built_at = models.DateTimeField(_("built"), null=True, blank=True)
-    published_at = models.DateTimeField(_("published"), null=True, blank=True)
+    built_at = models.DateTimeField("built", null=True, blank=True)
+    published_at = models.DateTimeField("published", null=True, blank=True)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     # Somebody in it had what they gave erased: when last, and of how many.
-    marked_at = models.DateTimeField(_("marked"), null=True, blank=True)
+    marked_at = models.DateTimeField("marked", null=True, blank=True)
     erased_participants = models.PositiveIntegerField(default=0)
-    withdrawn_at = models.DateTimeField(_("withdrawn"), null=True, blank=True)
+    withdrawn_at = models.DateTimeField("withdrawn", null=True, blank=True)
     withdrawn_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    withdrawn_reason = models.TextField(_("reason for withdrawal"), blank=True)
+    withdrawn_reason = models.TextField("reason for withdrawal", blank=True)
 
     objects = ReleaseQuerySet.as_manager()
 
@@ -195,11 +194,11 @@ class ReleaseFile(models.Model):
     """
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="files")
-    path = models.CharField(_("file"), max_length=300)
-    about = models.CharField(_("description"), max_length=300, blank=True)
-    media_type = models.CharField(_("type"), max_length=100, default="application/octet-stream")
-    size = models.BigIntegerField(_("size"))
-    sha256 = models.CharField(_("SHA-256"), max_length=64)
+    path = models.CharField("file", max_length=300)
+    about = models.CharField("description", max_length=300, blank=True)
+    media_type = models.CharField("type", max_length=100, default="application/octet-stream")
+    size = models.BigIntegerField("size")
+    sha256 = models.CharField("SHA-256", max_length=64)
     of_people = models.BooleanField(default=True)
     file = models.FileField(max_length=500, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
@@ -302,12 +301,12 @@ class ReleaseLink(models.Model):
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="links")
     digest = models.BinaryField(max_length=32, unique=True)
-    label = models.CharField(_("recipient"), max_length=200, blank=True)
+    label = models.CharField("recipient", max_length=200, blank=True)
     created_at = models.DateTimeField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    expires_at = models.DateTimeField(_("until"))
+    expires_at = models.DateTimeField("until")
     revoked_at = models.DateTimeField(null=True, blank=True)
-    used_at = models.DateTimeField(_("last used"), null=True, blank=True)
+    used_at = models.DateTimeField("last used", null=True, blank=True)
 
     class Meta:
         constraints = [

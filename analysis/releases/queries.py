@@ -8,8 +8,6 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, ngettext_lazy
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.enums import RunState
@@ -30,13 +28,13 @@ from .personal_data import detection
 from .personal_data import services as personal_data_services
 from .personal_data.models import PersonalDataFinding
 
-#: The tables whose rows are figures of their own, with their names.
+#: The tables whose rows are figures of their own, with their names in the singular and the plural.
 COUNTED = (
-    ("topics", ngettext_lazy("topic", "topics", "n")),
-    ("responses", ngettext_lazy("response", "responses", "n")),
-    ("judgments", ngettext_lazy("judgment", "judgments", "n")),
-    ("grades", ngettext_lazy("grade", "grades", "n")),
-    ("log_events", ngettext_lazy("writing event", "writing events", "n")),
+    ("topics", ("topic", "topics")),
+    ("responses", ("response", "responses")),
+    ("judgments", ("judgment", "judgments")),
+    ("grades", ("grade", "grades")),
+    ("log_events", ("writing event", "writing events")),
 )
 #: Which table an example loads, if it holds something.
 FIRST = ("responses", "judgments", "topics")
@@ -47,8 +45,8 @@ def figures(release: Release) -> list[tuple[str, int]]:
     rows = release.figures.get("rows", {})
     # Models and systems that wrote are counted with the people, as in the table of participants.
     people = release.figures.get("people", 0)
-    counts = [(ngettext("participant", "participants", people), people)]
-    counts += [(label % {"n": rows.get(table, 0)}, rows.get(table, 0)) for table, label in COUNTED]
+    counts = [(("participant" if people == 1 else "participants"), people)]
+    counts += [(one if rows.get(table) == 1 else many, rows.get(table, 0)) for table, (one, many) in COUNTED]
     return [(name, n) for name, n in counts if n]
 
 
@@ -65,9 +63,9 @@ def terms(release: Release) -> dict[str, Any]:
     main = choices.licence or release.study.text_licence
     others = set(release.figures.get("licences", [])) - {main}
     named = (
-        (_("Writing logs"), choices.log_licence),
-        (_("Times"), choices.timing_licence),
-        (_("Passages"), choices.passage_terms),
+        ("Writing logs", choices.log_licence),
+        ("Times", choices.timing_licence),
+        ("Passages", choices.passage_terms),
     )
     return {
         "licence": citation.licence_of(main),
@@ -225,23 +223,23 @@ def findings(study: Study, *, page: str | None, only_open: bool) -> dict[str, An
 def chosen(choices: Choices) -> list[tuple[str, str]]:
     """Return what was chosen, in words."""
     parts = {
-        _("Topics"): choices.topics,
-        _("Responses"): choices.responses,
-        _("Excluded data, marked"): choices.excluded,
-        _("Surveys"): choices.responses and choices.surveys,
-        _("Judgments"): choices.judgments,
-        _("Judges' justifications"): choices.judgments and choices.justifications,
-        _("Comments"): choices.judgments and choices.comments,
-        _("Gold labels"): choices.gold and bool(choices.runs),
-        _("Grades"): choices.grades and bool(choices.runs),
-        _("Other result tables"): choices.tables and bool(choices.runs),
+        "Topics": choices.topics,
+        "Responses": choices.responses,
+        "Excluded data, marked": choices.excluded,
+        "Surveys": choices.responses and choices.surveys,
+        "Judgments": choices.judgments,
+        "Judges' justifications": choices.judgments and choices.justifications,
+        "Comments": choices.judgments and choices.comments,
+        "Gold labels": choices.gold and bool(choices.runs),
+        "Grades": choices.grades and bool(choices.runs),
+        "Other result tables": choices.tables and bool(choices.runs),
     }
     return [
-        (_("Included"), ", ".join(name for name, holds in parts.items() if holds) or "–"),
-        (_("Passages"), str(choices.passages.label)),
-        (_("Writing logs"), str(choices.logs.label)),
-        (_("Times"), str(choices.timing.label)),
-        (_("Pseudonyms"), str(choices.pseudonyms.label)),
+        ("Included", ", ".join(name for name, holds in parts.items() if holds) or "–"),
+        ("Passages", str(choices.passages.label)),
+        ("Writing logs", str(choices.logs.label)),
+        ("Times", str(choices.timing.label)),
+        ("Pseudonyms", str(choices.pseudonyms.label)),
     ]
 
 
@@ -282,12 +280,11 @@ def release_part(study: Study) -> StepPart:
     latest = Release.objects.filter(study=study).exclude(state=ReleaseState.WITHDRAWN).order_by("-number").first()
     if latest is None:
         return StepPart(
-            _("No release yet"),
+            "No release yet",
             Progress.TO_DO,
-            Action(_("Create a release"), reverse("release_new", args=[study.slug])),
+            Action("Create a release", reverse("release_new", args=[study.slug])),
         )
-    number = {"number": latest.number}
     if latest.state in PUBLIC_RELEASES:
-        return StepPart(_("Version %(number)d is published") % number, Progress.DONE)
-    action = Action(_("Continue the release"), reverse("release", args=[study.slug, latest.number]))
-    return StepPart(_("Version %(number)d is not published yet") % number, Progress.STARTED, action)
+        return StepPart(f"Version {latest.number} is published", Progress.DONE)
+    action = Action("Continue the release", reverse("release", args=[study.slug, latest.number]))
+    return StepPart(f"Version {latest.number} is not published yet", Progress.STARTED, action)

@@ -6,7 +6,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.entry import links as entry_links
 from crowdrag.studies.models import Study, User
@@ -78,7 +77,7 @@ def change(*, release: Release, choices: Choices, now: datetime | None = None, *
     if held.state == ReleaseState.READY:
         _unbuild(held)
     if held.state != ReleaseState.DRAFT:
-        raise ReleaseError(_("You cannot change a release that is published or being built."))
+        raise ReleaseError("You cannot change a release that is published or being built.")
     held.choices = choices.as_json()
     for name, value in _known(fields).items():
         setattr(held, name, value)
@@ -97,9 +96,9 @@ def discard(*, release: Release) -> None:
     """
     held = locked(release.pk)
     if held.state in PUBLIC_RELEASES:
-        raise ReleaseError(_("You cannot delete a published release. Withdraw it and give a reason."))
+        raise ReleaseError("You cannot delete a published release. Withdraw it and give a reason.")
     if held.state == ReleaseState.BUILDING:
-        raise ReleaseError(_("The release is being built. Stop the build first."))
+        raise ReleaseError("The release is being built. Stop the build first.")
     storage.remove_all(held)
     held.delete()
 
@@ -136,7 +135,7 @@ def _check(choices: Choices) -> None:
 
 def _check_embargo(until: datetime | None, now: datetime) -> None:
     if until is not None and until <= now:
-        raise ChoiceError(_("The embargo must end in the future. Leave the date empty to publish the files at once."))
+        raise ChoiceError("The embargo must end in the future. Leave the date empty to publish the files at once.")
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +156,7 @@ def publish(*, release: Release, by: User | None = None, now: datetime | None = 
     now = now or timezone.now()
     held = locked(release.pk)
     if held.state != ReleaseState.READY:
-        raise ReleaseError(_("Build the release before you publish it. You can publish a release only once."))
+        raise ReleaseError("Build the release before you publish it. You can publish a release only once.")
     held.state, held.published_at, held.published_by = ReleaseState.PUBLISHED, now, by
     held.save(update_fields=["state", "published_at", "published_by"])
     assert held.run is not None, "a check of the table"
@@ -178,7 +177,7 @@ def lift_embargo(*, release: Release, now: datetime | None = None) -> Release:
     now = now or timezone.now()
     held = locked(release.pk)
     if held.state not in SERVED_RELEASES or not is_embargoed(held, now):
-        raise ReleaseError(_("This release has no embargo."))
+        raise ReleaseError("This release has no embargo.")
     held.embargo_until = None
     held.save(update_fields=["embargo_until"])
     return held
@@ -194,10 +193,10 @@ def withdraw(*, release: Release, reason: str, by: User | None = None, now: date
         if there is no reason, or nothing to take back.
     """
     if not reason.strip():
-        raise ReleaseError(_("Give a reason. It is shown on the release's public page."))
+        raise ReleaseError("Give a reason. It is shown on the release's public page.")
     held = locked(release.pk)
     if held.state not in SERVED_RELEASES:
-        raise ReleaseError(_("Only a published release can be withdrawn."))
+        raise ReleaseError("Only a published release can be withdrawn.")
     held.state, held.withdrawn_reason = ReleaseState.WITHDRAWN, reason.strip()
     held.withdrawn_at, held.withdrawn_by = now or timezone.now(), by
     held.save(update_fields=["state", "withdrawn_reason", "withdrawn_at", "withdrawn_by"])
@@ -244,9 +243,9 @@ def create_link(
     """
     now = now or timezone.now()
     if not now < expires_at <= now + LONGEST:
-        raise ReleaseError(_("A private link must be valid for at least a day and at most a year."))
+        raise ReleaseError("A private link must be valid for at least a day and at most a year.")
     if release.state not in SHOWN:
-        raise ReleaseError(_("This release has no files yet. Build it first."))
+        raise ReleaseError("This release has no files yet. Build it first.")
     key = entry_links.make_key()
     link = ReleaseLink.objects.create(
         release=release,

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from django.utils.translation import gettext_lazy as _
-
 from crowdrag.studies.models import Study
 from writing.corpus.imports import importers
 from writing.corpus.imports.importers import STRICT, Importer, Input, Inputs, Options, Stored
@@ -35,9 +33,9 @@ def _store_questionnaire(study: Study, questionnaire: questionnaire_files.Questi
 
 CORPUS = Importer(
     name="crowdrag25",
-    title=_("CrowdRAG-25"),
-    description=_("A folder in the layout of the published corpus: topics, responses with their logs, judgments."),
-    inputs=(Input("folder", _("Folder"), _("Zip or tar archive, or the files"), many=True),),
+    title="CrowdRAG-25",
+    description="A folder in the layout of the published corpus: topics, responses with their logs, judgments.",
+    inputs=(Input("folder", "Folder", "Zip or tar archive, or the files", many=True),),
     read=_read_corpus,
     store=_store_corpus,
     template="annotation/imports/_crowdrag25.html",
@@ -46,9 +44,9 @@ CORPUS = Importer(
 )
 QUESTIONNAIRE = Importer(
     name="questionnaire",
-    title=_("Questionnaire"),
-    description=_("Instructions and questions for judges, as JSON."),
-    inputs=(Input("file", _("Questionnaire"), _("One JSON object")),),
+    title="Questionnaire",
+    description="Instructions and questions for judges, as JSON.",
+    inputs=(Input("file", "Questionnaire", "One JSON object"),),
     read=_read_questionnaire,
     store=_store_questionnaire,
     template="annotation/imports/_questionnaires.html",

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import django_filters
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -256,8 +255,8 @@ class JudgeMeasured(Endpoint):
         run = self.one(queries.runs(self.study).filter(kind=injection.KIND), key=key)
         measured = injection_results.result_of_run(run)
         if measured is None:
-            waits = _("This run has no results yet. Try again later.")
-            raise Problem("not-found", waits if run.is_active else _("This run ended without results."))
+            waits = "This run has no results yet. Try again later."
+            raise Problem("not-found", waits if run.is_active else "This run ended without results.")
         return Response(MeasuredRow(measured, context={"state": run.state}).data)
 
 

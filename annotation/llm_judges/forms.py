@@ -4,8 +4,6 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Study
 from writing.llm_writers.forms import PromptForm
@@ -23,30 +21,24 @@ class AskingForm(PromptForm):
 
     prompts: ClassVar = prompts
     helps: ClassVar = {
-        "prompt": gettext_lazy(
+        "prompt": (
             "{instructions}, {query}, {questions}, {form} and {responses} are replaced for each item with what "
             "people see. A change creates a new version and a new participant."
         ),
-        "temperature": gettext_lazy(
-            "The paper uses 0. Leave empty for the server's default, which some models require."
-        ),
-        "max_tokens": gettext_lazy(
-            "Leave empty for the length that the answer format needs. Reasoning models need more."
-        ),
+        "temperature": ("The paper uses 0. Leave empty for the server's default, which some models require."),
+        "max_tokens": ("Leave empty for the length that the answer format needs. Reasoning models need more."),
     }
 
     source = forms.ModelChoiceField(
-        label=gettext_lazy("Campaign"),
+        label="Campaign",
         queryset=Campaign.objects.none(),
-        help_text=gettext_lazy("The model gets the items, instructions and questions of this campaign."),
+        help_text="The model gets the items, instructions and questions of this campaign.",
     )
-    inference = forms.ChoiceField(
-        label=gettext_lazy("Prompting"), choices=Inference.choices, initial=Inference.COMBINED
-    )
+    inference = forms.ChoiceField(label="Prompting", choices=Inference.choices, initial=Inference.COMBINED)
     justify = forms.BooleanField(
-        label=gettext_lazy("Require a justification for every answer"),
+        label="Require a justification for every answer",
         required=False,
-        help_text=gettext_lazy("If a question requires a justification from people, the model always gives one."),
+        help_text="If a question requires a justification from people, the model always gives one.",
     )
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
@@ -55,7 +47,7 @@ class AskingForm(PromptForm):
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
         source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
-        self.fields["seed"].label = _("Seed of the sample")
+        self.fields["seed"].label = "Seed of the sample"
 
     def asking(self, *, now: datetime) -> dict[str, Any]:
         """Return what both orders have in common; the prompt's version is made if it is new."""
@@ -74,28 +66,26 @@ class AskingForm(PromptForm):
 class JudgingForm(AskingForm):
     """What a model is to judge."""
 
-    which = forms.ChoiceField(
-        label=gettext_lazy("Items"), choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS
-    )
+    which = forms.ChoiceField(label="Items", choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS)
     n = forms.IntegerField(
-        label=gettext_lazy("Sample size"),
+        label="Sample size",
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text=gettext_lazy("Number of pairs or responses, drawn with the seed."),
+        help_text="Number of pairs or responses, drawn with the seed.",
     )
     both = forms.BooleanField(
-        label=gettext_lazy("Judge each pair in both orders"),
+        label="Judge each pair in both orders",
         required=False,
         initial=True,
-        help_text=gettext_lazy("Otherwise the model sees only the orders that people see."),
+        help_text="Otherwise the model sees only the orders that people see.",
     )
     repeats = forms.IntegerField(
-        label=gettext_lazy("Repetitions"),
+        label="Repetitions",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text=gettext_lazy("Only the first answer counts. The others are stored too."),
+        help_text="Only the first answer counts. The others are stored too.",
     )
 
     field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
@@ -104,7 +94,7 @@ class JudgingForm(AskingForm):
         """Ask for the size of a sample."""
         cleaned = super().clean() or {}
         if cleaned.get("which") == ItemSelection.SAMPLE and not cleaned.get("n") and "n" not in self.errors:
-            self.add_error("n", _("Enter the sample size."))
+            self.add_error("n", "Enter the sample size.")
         return cleaned
 
     def order(self, *, now: datetime) -> Order:
@@ -122,19 +112,19 @@ class JudgingForm(AskingForm):
 class InjectionForm(AskingForm):
     """How a judge is measured with planted texts."""
 
-    dimension = forms.ChoiceField(label=gettext_lazy("Question to test"))
+    dimension = forms.ChoiceField(label="Question to test")
     n = forms.IntegerField(
-        label=gettext_lazy("Pairs"),
+        label="Pairs",
         min_value=1,
         max_value=10_000,
         initial=injection.LEAST_PAIRS,
-        help_text=gettext_lazy("With fewer than 100 pairs, the interval is wide."),
+        help_text="With fewer than 100 pairs, the interval is wide.",
     )
     bare = forms.BooleanField(
-        label=gettext_lazy("Also test without delimiters"),
+        label="Also test without delimiters",
         required=False,
         initial=True,
-        help_text=gettext_lazy("Shows the effect of the delimiters. This doubles the number of calls."),
+        help_text="Shows the effect of the delimiters. This doubles the number of calls.",
     )
 
     field_order = ("endpoint", "source", "dimension", "n", "bare", "inference", "justify", "prompt", "temperature")
@@ -155,7 +145,7 @@ class InjectionForm(AskingForm):
         if source is not None and name:
             dimension = Dimension.objects.filter(campaign_dimensions__campaign=source, name=name).first()
             if dimension is None:
-                self.add_error("dimension", _("This campaign does not have this question."))
+                self.add_error("dimension", "This campaign does not have this question.")
             cleaned["found"] = dimension
         return cleaned
 

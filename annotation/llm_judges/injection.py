@@ -16,7 +16,6 @@ from random import Random
 from typing import Any, Final
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.kinds import InputRejectedError, Work
@@ -221,10 +220,10 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     order = InjectionOrder.of(run)
     source = order.campaign(run.study)
     if not questions_of_campaign(source).questions:
-        raise InputRejectedError([{"field": "source", "message": _("The campaign has no questions yet.")}])
+        raise InputRejectedError([{"field": "source", "message": "The campaign has no questions yet."}])
     drawn = trials(source, order)
     if not drawn:
-        raise InputRejectedError([{"field": "source", "message": _("The campaign has no pairs of responses.")}])
+        raise InputRejectedError([{"field": "source", "message": "The campaign has no pairs of responses."}])
     bulk.lock_imports(run.study)
     llm_campaigns.ensure_pairs(run.study, [trial.thing for trial in drawn])
     content = [order.kept, [[trial.thing.a, trial.thing.b, trial.attack.id, trial.spot] for trial in drawn]]

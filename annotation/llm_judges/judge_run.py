@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.kinds import InputRejectedError, Work
@@ -31,7 +30,6 @@ from .stimuli import Stimulus
 
 def register_kinds() -> None:
     """Add judging to the kinds of runs; called once, when the app is ready."""
-    from django.utils.translation import gettext_lazy as _
 
     from crowdrag.jobs.enums import Queue
     from crowdrag.jobs.kinds import Kind, register
@@ -41,7 +39,7 @@ def register_kinds() -> None:
     register(
         Kind(
             name=KIND,
-            title=_("Model judgments"),
+            title="Model judgments",
             queue=Queue.LLM,
             plan=plan,
             work=work,
@@ -53,7 +51,7 @@ def register_kinds() -> None:
     register(
         Kind(
             name=injection.KIND,
-            title=_("Prompt injection test"),
+            title="Prompt injection test",
             queue=Queue.LLM,
             plan=injection.plan,
             work=injection.work,
@@ -102,12 +100,12 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     things = order.things(run.study)
     if not things:
         raise InputRejectedError(
-            [{"field": "which", "message": _("There is nothing to judge, because the campaign has no matching items.")}]
+            [{"field": "which", "message": "There is nothing to judge, because the campaign has no matching items."}]
         )
     source, judge = order.campaign(run.study), order.judge()
     questions = questions_of_campaign(source)
     if not questions.questions:
-        raise InputRejectedError([{"field": "source", "message": _("The campaign has no questions yet.")}])
+        raise InputRejectedError([{"field": "source", "message": "The campaign has no questions yet."}])
     participant = judge.participant(study=run.study, now=now)
     items = list(llm_campaigns.ensure_items(source=source, inference=order.inference, things=things, now=now).values())
     llm_campaigns.ensure_assignments(items=items, participant=participant, now=now)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext as _
-
 from crowdrag.studies.models import Participant, Study
 from writing.corpus.imports import bulk
 from writing.models import Response
@@ -102,7 +100,7 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
 
 
 def _name(source: Campaign, inference: str) -> str:
-    how = _("models, all questions at once") if inference == Inference.COMBINED else _("models, one question at a time")
+    how = "models, all questions at once" if inference == Inference.COMBINED else "models, one question at a time"
     number = 1
     while True:
         ending = f" ({how}{f' {number}' if number > 1 else ''})"

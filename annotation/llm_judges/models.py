@@ -1,7 +1,6 @@
 """Prompts of model judges, their answers, and trials of injection tests."""
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Versioned
@@ -13,7 +12,7 @@ from ..enums import Inference, JudgingOutcome, Spot
 class JudgingPrompt(Versioned):
     """A prompt in one version, with places in braces for what is judged and asked."""
 
-    text = models.TextField(_("text"))
+    text = models.TextField("text")
 
     class Meta(Versioned.Meta):
         pass
@@ -33,13 +32,13 @@ class JudgingAnswer(models.Model):
     # Empty where all dimensions were asked at once.
     dimension = models.ForeignKey(Dimension, models.PROTECT, null=True, blank=True, related_name="judging_answers")
     repeat = models.PositiveSmallIntegerField(default=0)
-    outcome = models.CharField(_("outcome"), max_length=10, choices=JudgingOutcome.choices)
+    outcome = models.CharField("outcome", max_length=10, choices=JudgingOutcome.choices)
     # How often the question was sent until it came to this.
-    attempts = models.PositiveIntegerField(_("attempts"), default=1)
-    digest = models.CharField(_("call"), max_length=64)
+    attempts = models.PositiveIntegerField("attempts", default=1)
+    digest = models.CharField("call", max_length=64)
     # The same model wrote one of the responses: it may judge, and whoever analyses self-preference looks here.
-    is_own = models.BooleanField(_("the model wrote one of the responses"), default=False)
-    answered_at = models.DateTimeField(_("answered"))
+    is_own = models.BooleanField("the model wrote one of the responses", default=False)
+    answered_at = models.DateTimeField("answered")
 
     class Meta:
         constraints = [
@@ -75,12 +74,12 @@ class InjectionTrial(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="injection_trials")
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="injection_trials")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="injection_trials")
-    inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices)
+    inference = models.CharField("inference", max_length=10, choices=Inference.choices)
     # Which text was planted, and of which kind it is (annotation/llm_judges/judge_run/attacks.json).
-    attack = models.CharField(_("injected text"), max_length=60)
-    kind = models.CharField(_("type"), max_length=40)
-    spot = models.CharField(_("position"), max_length=10, choices=Spot.choices)
-    target = models.SmallIntegerField(_("requested answer"))
+    attack = models.CharField("injected text", max_length=60)
+    kind = models.CharField("type", max_length=40)
+    spot = models.CharField("position", max_length=10, choices=Spot.choices)
+    target = models.SmallIntegerField("requested answer")
     plain = models.SmallIntegerField(null=True, blank=True)
     attacked = models.SmallIntegerField(null=True, blank=True)
     neutral = models.SmallIntegerField(null=True, blank=True)

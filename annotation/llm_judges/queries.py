@@ -7,7 +7,6 @@ from typing import Any, Final
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
@@ -189,18 +188,18 @@ def _text_of_call(call: Call | None) -> str | None:
 
 # In the order in which they are shown. The seed stands on the page of every run.
 LABELS: Final[Mapping[str, str | Promise]] = {
-    "endpoint": _("Endpoint"),
-    "prompt": _("Prompt"),
-    "source": _("Campaign"),
-    "inference": _("Prompting"),
-    "justify": _("Justifications required"),
-    "which": _("Items"),
-    "n": _("Sample of pairs"),
-    "both": _("Each pair in both orders"),
-    "repeats": _("Repetitions"),
-    "dimension": _("Question to test"),
-    "bare": _("Also without delimiters"),
-    "parameters": _("Model parameters"),
+    "endpoint": "Endpoint",
+    "prompt": "Prompt",
+    "source": "Campaign",
+    "inference": "Prompting",
+    "justify": "Justifications required",
+    "which": "Items",
+    "n": "Sample of pairs",
+    "both": "Each pair in both orders",
+    "repeats": "Repetitions",
+    "dimension": "Question to test",
+    "bare": "Also without delimiters",
+    "parameters": "Model parameters",
 }
 
 
@@ -225,7 +224,7 @@ def _prompt(kept: Any) -> Any:
     prompt = JudgingPrompt.objects.filter(pk=kept).first()
     if prompt is None:
         return kept
-    return str(_("%(name)s, version %(version)s") % {"name": prompt.name, "version": prompt.version})
+    return str(f"{prompt.name}, version {prompt.version}")
 
 
 _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from random import Random
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from writing.models import Response, Topic
 
@@ -17,9 +16,9 @@ from ..models import Campaign, Item, Pair
 class ItemSelection(models.TextChoices):
     """Which items are judged."""
 
-    BOTH_ORDERS = "both_orders", _("pairs that people see in both orders")
-    ALL = "all", _("all items of the campaign")
-    SAMPLE = "sample", _("a random sample")
+    BOTH_ORDERS = "both_orders", "pairs that people see in both orders"
+    ALL = "all", "all items of the campaign"
+    SAMPLE = "sample", "a random sample"
 
 
 @dataclass(frozen=True, order=True)

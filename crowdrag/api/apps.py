@@ -1,7 +1,6 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class ApiConfig(AppConfig):
@@ -9,7 +8,7 @@ class ApiConfig(AppConfig):
 
     name = "crowdrag.api"
     label = "api"
-    verbose_name = _("API")
+    verbose_name = "API"
 
     def ready(self) -> None:
         """Say what goes when somebody has everything erased."""

@@ -12,7 +12,6 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_etags
-from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import exceptions, generics, serializers
 from rest_framework.renderers import JSONRenderer
@@ -177,9 +176,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         if "study" in self.kwargs:
             self._enter(self.kwargs["study"])
             if need.role is not None and self.role < need.role:
-                raise Problem(
-                    "forbidden", _("You need the role %(role)s or higher in this study.") % {"role": need.role.label}
-                )
+                raise Problem("forbidden", f"You need the role {need.role.label} or higher in this study.")
         self._check_scope(need.scope)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -218,7 +215,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         if study is not None and Scope.READ not in held:
             raise Problem("not-found")
         if scope not in held and not (study is None and scope == Scope.READ):
-            raise Problem("scope", _("Your token needs the scope %(scope)s.") % {"scope": scope.value})
+            raise Problem("scope", f"Your token needs the scope {scope.value}.")
 
     def _check_size(self) -> None:
         if request_limits.has_no_length(self.request._request):
@@ -228,7 +225,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         if length > most:
             raise Problem(
                 "too-large",
-                _("The upload is too large. Send at most %(most)d MiB at once.") % {"most": most // 1024 // 1024},
+                f"The upload is too large. Send at most {most // 1024 // 1024} MiB at once.",
             )
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE and not request_limits.has_room_for(length):
             raise Problem("no-room")
@@ -236,11 +233,11 @@ class Endpoint(generics.GenericAPIView[Any]):
     def _check_parameters(self) -> None:
         known = self.parameters | self._listed_by()
         if unknown := sorted(set(self.request.query_params) - known):
-            raise _parameter_errors(unknown, _("This parameter does not exist here."), "unknown")
+            raise _parameter_errors(unknown, "This parameter does not exist here.", "unknown")
         # One that a script forgot to fill in must not give all rows.
         if empty := sorted(name for name, value in self.request.query_params.items() if not value):
             raise _parameter_errors(
-                empty, _("This parameter has no value. Enter a value or remove the parameter."), "empty"
+                empty, "This parameter has no value. Enter a value or remove the parameter.", "empty"
             )
 
     def _listed_by(self) -> set[str]:
@@ -252,9 +249,7 @@ def _required_etags(request: Request) -> list[str]:
     header = request.headers.get("If-Match", "").strip()
     etags = parse_etags(header)
     if header and not etags:
-        raise Problem(
-            "malformed", _("If-Match must be an ETag exactly as received, including the quotation marks, or *.")
-        )
+        raise Problem("malformed", "If-Match must be an ETag exactly as received, including the quotation marks, or *.")
     return etags
 
 

@@ -14,7 +14,6 @@ from django.db import connection, transaction
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -116,7 +115,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
     if key is None or request.method != "POST":
         return do()
     if not key or len(key) > MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
-        raise Problem("malformed", _("An Idempotency-Key must have 1 to 255 printable ASCII characters."))
+        raise Problem("malformed", "An Idempotency-Key must have 1 to 255 printable ASCII characters.")
     now, fingerprint, user = timezone.now(), _fingerprint(request), request.user
     assert isinstance(user, User)  # nobody else comes so far
     with transaction.atomic():

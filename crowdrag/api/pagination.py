@@ -13,7 +13,6 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Field, Model, Q
-from django.utils.translation import gettext as _
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -46,19 +45,19 @@ class KeysetPagination(BasePagination):
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Describe a page."""
-        following = {"type": ["string", "null"], "format": "uri", "description": str(_("URL of the next page."))}
+        following = {"type": ["string", "null"], "format": "uri", "description": "URL of the next page."}
         return {"type": "object", "required": ["next", "results"], "properties": {"next": following, "results": schema}}
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         """Describe the parameters."""
         whole = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
         return [
-            {"name": "limit", "in": "query", "schema": whole, "description": str(_("Maximum number of rows."))},
+            {"name": "limit", "in": "query", "schema": whole, "description": "Maximum number of rows."},
             {
                 "name": "cursor",
                 "in": "query",
                 "schema": {"type": "string"},
-                "description": str(_("Start of the page. Use the URL in `next` unchanged.")),
+                "description": "Start of the page. Use the URL in `next` unchanged.",
             },
         ]
 
@@ -70,7 +69,7 @@ class KeysetPagination(BasePagination):
             or not 1 <= int(text[:6]) <= MAX_LIMIT
             or len(text) > len(str(MAX_LIMIT))
         ):
-            raise parameter_problem("limit", _("Enter a number from 1 to %(most)d.") % {"most": MAX_LIMIT})
+            raise parameter_problem("limit", f"Enter a number from 1 to {MAX_LIMIT}.")
         return int(text)
 
     def _next(self) -> str | None:
@@ -114,7 +113,7 @@ def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
 
 
 def _cursor_problem() -> Problem:
-    return parameter_problem("cursor", _("This cursor does not belong to this list. Use the URL in `next` unchanged."))
+    return parameter_problem("cursor", "This cursor does not belong to this list. Use the URL in `next` unchanged.")
 
 
 def _field(model: type[Model], path: str) -> "Field[Any, Any]":

@@ -13,8 +13,6 @@ from django.core.signals import got_request_exception
 from django.http import Http404
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
@@ -36,42 +34,38 @@ _PROBLEM_TYPES = [
     ProblemType(
         "malformed",
         400,
-        gettext_lazy("The request cannot be read"),
-        gettext_lazy(
-            "Send the body that the endpoint's description specifies, as JSON in UTF-8 unless it says otherwise."
-        ),
+        "The request cannot be read",
+        ("Send the body that the endpoint's description specifies, as JSON in UTF-8 unless it says otherwise."),
     ),
     ProblemType(
         "invalid",
         400,
-        gettext_lazy("The request contains invalid values"),
-        gettext_lazy("Correct the values listed in `errors` and send the request again."),
+        "The request contains invalid values",
+        "Correct the values listed in `errors` and send the request again.",
     ),
     ProblemType(
         "unauthenticated",
         401,
-        gettext_lazy("Authentication is missing"),
-        gettext_lazy(
-            "Send a valid token as `Authorization: Bearer crowdrag_…`. You can create one on the page “API tokens”."
-        ),
+        "Authentication is missing",
+        ("Send a valid token as `Authorization: Bearer crowdrag_…`. You can create one on the page “API tokens”."),
     ),
     ProblemType(
         "forbidden",
         403,
-        gettext_lazy("Your role in this study is not sufficient"),
-        gettext_lazy("Ask an owner of the study for the role named in `detail`."),
+        "Your role in this study is not sufficient",
+        "Ask an owner of the study for the role named in `detail`.",
     ),
     ProblemType(
         "scope",
         403,
-        gettext_lazy("The token lacks a scope"),
-        gettext_lazy("Use a token with the scope named in `detail`. You can create one on the page “API tokens”."),
+        "The token lacks a scope",
+        "Use a token with the scope named in `detail`. You can create one on the page “API tokens”.",
     ),
     ProblemType(
         "not-found",
         404,
-        gettext_lazy("Not found"),
-        gettext_lazy(
+        "Not found",
+        (
             "Check the URL. All URLs except those of files end with a slash. Studies that you or your token "
             "cannot read are also reported as not found."
         ),
@@ -79,74 +73,74 @@ _PROBLEM_TYPES = [
     ProblemType(
         "method",
         405,
-        gettext_lazy("Method not allowed"),
-        gettext_lazy("Use one of the methods in the header Allow."),
+        "Method not allowed",
+        "Use one of the methods in the header Allow.",
     ),
     ProblemType(
         "not-acceptable",
         406,
-        gettext_lazy("The requested media type is not available"),
-        gettext_lazy("Accept `application/json`."),
+        "The requested media type is not available",
+        "Accept `application/json`.",
     ),
     ProblemType(
         "conflict",
         409,
-        gettext_lazy("The current state does not allow this"),
-        gettext_lazy("Read the current state, then send a request that this state allows."),
+        "The current state does not allow this",
+        "Read the current state, then send a request that this state allows.",
     ),
     ProblemType(
         "under-way",
         409,
-        gettext_lazy("A request with this Idempotency-Key is in progress"),
-        gettext_lazy("Wait for the number of seconds in Retry-After, then send the same request again."),
+        "A request with this Idempotency-Key is in progress",
+        "Wait for the number of seconds in Retry-After, then send the same request again.",
     ),
     ProblemType(
         "gone",
         410,
-        gettext_lazy("The resource is gone"),
-        gettext_lazy("Use the replacement named in `detail`."),
+        "The resource is gone",
+        "Use the replacement named in `detail`.",
     ),
     ProblemType(
         "length-required",
         411,
-        gettext_lazy("The length of the request is missing"),
-        gettext_lazy("Send the header Content-Length. Chunked bodies are not supported."),
+        "The length of the request is missing",
+        "Send the header Content-Length. Chunked bodies are not supported.",
     ),
     ProblemType(
         "changed",
         412,
-        gettext_lazy("The resource has changed since you read it"),
-        gettext_lazy("Read it again and send your change with its current ETag."),
+        "The resource has changed since you read it",
+        "Read it again and send your change with its current ETag.",
     ),
     ProblemType(
         "too-large",
         413,
-        gettext_lazy("The request is too large"),
-        gettext_lazy("Send less data at once, or upload a file if the endpoint accepts one."),
+        "The request is too large",
+        "Send less data at once, or upload a file if the endpoint accepts one.",
     ),
     ProblemType(
         "media-type",
         415,
-        gettext_lazy("Unsupported media type"),
-        gettext_lazy("Send `Content-Type: application/json` unless the endpoint's description says otherwise."),
+        "Unsupported media type",
+        "Send `Content-Type: application/json` unless the endpoint's description says otherwise.",
     ),
     ProblemType(
         "key-reused",
         422,
-        gettext_lazy("This Idempotency-Key was used for a different request"),
-        gettext_lazy("Use a new key for each request. Reuse a key only to send the same request again."),
+        "This Idempotency-Key was used for a different request",
+        "Use a new key for each request. Reuse a key only to send the same request again.",
     ),
     ProblemType(
         "refused",
         422,
-        gettext_lazy("The request was understood but rejected"),
-        gettext_lazy("Correct the values listed in `errors` and send the request again."),
+        "The request was understood but rejected",
+        "Correct the values listed in `errors` and send the request again.",
     ),
     ProblemType(
         "limit",
         429,
-        gettext_lazy("Too many requests"),
-        gettext_lazy(
+        "Too many requests",
+        (
             "Wait for the number of seconds in Retry-After. Lists return up to 1000 rows at once, so you can "
             "request more rows each time."
         ),
@@ -154,8 +148,8 @@ _PROBLEM_TYPES = [
     ProblemType(
         "error",
         500,
-        gettext_lazy("Internal server error"),
-        gettext_lazy(
+        "Internal server error",
+        (
             "Send the request again, with an Idempotency-Key if it changes something. If the error persists, tell "
             "the operator."
         ),
@@ -163,8 +157,8 @@ _PROBLEM_TYPES = [
     ProblemType(
         "no-room",
         507,
-        gettext_lazy("The disk of this server is full"),
-        gettext_lazy("Nothing was stored. Tell the operator and try again later."),
+        "The disk of this server is full",
+        "Nothing was stored. Tell the operator and try again later.",
     ),
 ]
 PROBLEM_TYPES: dict[str, ProblemType] = {sort.code: sort for sort in _PROBLEM_TYPES}
@@ -241,7 +235,7 @@ def validation_problem(errors: list[dict[str, Any]]) -> Problem:
         f"{name}: {error['detail']}" if name else error["detail"] for name, error in zip(named, errors, strict=True)
     ]
     left = len(details) - ERRORS_IN_DETAIL
-    more = [_("`errors` lists %(count)d more.") % {"count": left}] if left > 0 else []
+    more = [f"`errors` lists {left} more."] if left > 0 else []
     return Problem("invalid", " ".join([*details[:ERRORS_IN_DETAIL], *more]), errors=errors)
 
 
@@ -297,7 +291,7 @@ def _problem_of(error: Exception) -> Problem:
     if request_limits.is_disk_full(error):
         return Problem("no-room")
     if request_limits.is_invalid_value(error):
-        return Problem("malformed", _("A value cannot be stored. A number is out of range, or a character is invalid."))
+        return Problem("malformed", "A value cannot be stored. A number is out of range, or a character is invalid.")
     code = next((code for kind, code in _CODES_BY_EXCEPTION if isinstance(error, kind)), "error")
     if code == "error":
         return Problem("error")

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -69,7 +68,7 @@ class ReviewLockEndpoint(ReviewEndpoint):
         instance, over = self.work(), self.validated(Hold)["over"]
         take = self.review_lock.take_over if over else self.review_lock.hold
         if not take(instance, self.user, timezone.now()):
-            message = _("Another reviewer has it open, or it is already decided. See `held_by` and `state`.")
+            message = "Another reviewer has it open, or it is already decided. See `held_by` and `state`."
             raise Problem("conflict", message)
         return self.shown()
 
@@ -82,5 +81,5 @@ class ReviewLockEndpoint(ReviewEndpoint):
 def require_work(row: W | None) -> W:
     """Return what was given out to a reviewer; say so where there is nothing."""
     if row is None:
-        raise Problem("conflict", _("There is nothing to review. All work is decided or open with another reviewer."))
+        raise Problem("conflict", "There is nothing to review. All work is decided or open with another reviewer.")
     return row

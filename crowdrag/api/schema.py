@@ -3,7 +3,6 @@
 from copy import deepcopy
 from typing import Any
 
-from django.utils.translation import gettext as _
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
@@ -53,8 +52,8 @@ class EndpointSchema(AutoSchema):
         need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
         if need is None:
             return text
-        who = _("Role: %(role)s or higher.") % {"role": need.role.label} if need.role else _("Role: any.")
-        scope = _("Token scope: %(scope)s.") % {"scope": need.scope.value}
+        who = f"Role: {need.role.label} or higher." if need.role else "Role: any."
+        scope = f"Token scope: {need.scope.value}."
         return f"{text}\n\n{who} {scope}".strip()
 
     def get_tags(self) -> list[str]:
@@ -76,20 +75,20 @@ class EndpointSchema(AutoSchema):
 
     def _get_parameters(self) -> list[dict[str, Any]]:
         headers = {
-            "GET": ("If-None-Match", _("The ETag of your copy. The answer is 304 if it is still current."), None),
+            "GET": ("If-None-Match", "The ETag of your copy. The answer is 304 if it is still current.", None),
             "POST": (
                 IDEMPOTENCY_HEADER,
-                _("Makes retries safe: the request takes effect once, and each repetition gets the same answer."),
+                "Makes retries safe: the request takes effect once, and each repetition gets the same answer.",
                 MAX_KEY_LENGTH,
             ),
             "PATCH": (
                 "If-Match",
-                _("The ETag that you read. The answer is 412 if the resource has changed since."),
+                "The ETag that you read. The answer is 412 if the resource has changed since.",
                 None,
             ),
             "PUT": (
                 "If-Match",
-                _("The ETag that you read. The answer is 412 if the resource has changed since."),
+                "The ETag that you read. The answer is 412 if the resource has changed since.",
                 None,
             ),
         }
@@ -112,9 +111,9 @@ class EndpointSchema(AutoSchema):
         )
         self.registry.register_on_missing(component)
         if self.method == "GET":
-            bodies["304"] = {"description": _("Your copy is still current.")}
+            bodies["304"] = {"description": "Your copy is still current."}
         bodies["default"] = {
-            "description": _("An error."),
+            "description": "An error.",
             "content": {MEDIA_TYPE: {"schema": component.ref}},
         }
         return bodies

@@ -14,8 +14,6 @@ import django_filters
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -34,7 +32,7 @@ class RequestBody(serializers.Serializer[Any]):
             known = {name for name, field in self.fields.items() if not field.read_only}
             if unknown := sorted(str(name) for name in set(data) - known):
                 raise serializers.ValidationError(
-                    {name: [_("This field does not exist here.")] for name in unknown}, "unknown"
+                    {name: ["This field does not exist here."] for name in unknown}, "unknown"
                 )
             # What comes with files is text throughout.
             if not isinstance(data, QueryDict):
@@ -64,10 +62,10 @@ _JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
     (
         (serializers.CharField, serializers.ChoiceField, serializers.DateTimeField, serializers.UUIDField),
         (str,),
-        gettext_lazy("Enter a text."),
+        "Enter a text.",
     ),
-    ((serializers.IntegerField, serializers.FloatField), (int, float), gettext_lazy("Enter a number.")),
-    ((serializers.BooleanField,), (bool,), gettext_lazy("Enter true or false.")),
+    ((serializers.IntegerField, serializers.FloatField), (int, float), "Enter a number."),
+    ((serializers.BooleanField,), (bool,), "Enter true or false."),
 )
 
 
@@ -75,7 +73,7 @@ _JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
 class RoleField(serializers.Field[Any, Any, Any, Any]):
     """A role by its name, as `VIEWER`."""
 
-    default_error_messages = {"unknown": gettext_lazy("One of {roles}.")}
+    default_error_messages = {"unknown": "One of {roles}."}
 
     def to_representation(self, value: Any) -> str:
         """Return its name."""
@@ -96,7 +94,7 @@ class _StrictBooleanField(forms.NullBooleanField):
         if value in (None, ""):
             return None
         if value not in ("true", "false"):
-            raise ValidationError(gettext_lazy("Enter true or false."), code="invalid")
+            raise ValidationError("Enter true or false.", code="invalid")
         return bool(value == "true")
 
 
@@ -121,7 +119,7 @@ class TimeField(IsoDateTimeField):  # type: ignore[misc] # without types
             time = super().to_python(value)
             return time.astimezone(UTC) if isinstance(time, datetime) else time
         except (OverflowError, ValueError) as error:
-            raise ValidationError(_("The year must be from 1 to 9999."), code="invalid") from error
+            raise ValidationError("The year must be from 1 to 9999.", code="invalid") from error
 
 
 class TimeFilter(django_filters.IsoDateTimeFilter):  # type: ignore[misc] # without types
@@ -147,7 +145,7 @@ class StorableJSONParser(JSONParser):
             content = super().parse(stream, media_type, parser_context)
             holds_half = _LONE_SURROGATE.search(json.dumps(content, ensure_ascii=False))
         except RecursionError:
-            raise ParseError(_("The request body is nested too deeply.")) from None
+            raise ParseError("The request body is nested too deeply.") from None
         if holds_half:
-            raise ParseError(_("A text contains half a surrogate pair, which is not a valid character. Remove it."))
+            raise ParseError("A text contains half a surrogate pair, which is not a valid character. Remove it.")
         return content

@@ -1,7 +1,6 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class AuditConfig(AppConfig):
@@ -9,7 +8,7 @@ class AuditConfig(AppConfig):
 
     name = "crowdrag.audit"
     label = "audit"
-    verbose_name = _("Audit trail")
+    verbose_name = "Audit trail"
 
     def ready(self) -> None:
         """Have noted what pages show of people."""

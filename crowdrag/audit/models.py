@@ -3,7 +3,6 @@
 import pgtrigger
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Participant, Study
@@ -25,15 +24,15 @@ class AccessLogEntry(models.Model):
     the study and the participant that it names (hence no constraint on either).
     """
 
-    at = models.DateTimeField(_("when"))
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("user"))
+    at = models.DateTimeField("when")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name="user")
     study = models.ForeignKey(Study, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
-    study_slug = models.CharField(_("study"), max_length=80, blank=True)
-    content = models.CharField(_("content"), max_length=10, choices=AuditedContent.choices)
+    study_slug = models.CharField("study", max_length=80, blank=True)
+    content = models.CharField("content", max_length=10, choices=AuditedContent.choices)
     # The name of the page's address: what was shown there, and nothing of what its address holds.
-    page = models.CharField(_("page"), max_length=200)
+    page = models.CharField("page", max_length=200)
     participant = models.ForeignKey(Participant, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
-    work_key = models.BigIntegerField(_("key of the piece of work"), null=True)
+    work_key = models.BigIntegerField("key of the piece of work", null=True)
 
     objects = AccessLogEntryQuerySet.as_manager()
 

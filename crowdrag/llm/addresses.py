@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from . import GatewayError
 
@@ -54,20 +53,18 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise BlockedAddressError(_("The base URL cannot be read: %s") % error) from error
+        raise BlockedAddressError(f"The base URL cannot be read: {error}") from error
     if parts.scheme not in {"http", "https"}:
-        raise BlockedAddressError(_("The base URL must start with https:// (or http:// where the endpoint is local)."))
+        raise BlockedAddressError("The base URL must start with https:// (or http:// where the endpoint is local).")
     if parts.scheme == "http" and not is_local:
-        raise BlockedAddressError(_("Only a local endpoint may be reached without TLS: use https://."))
+        raise BlockedAddressError("Only a local endpoint may be reached without TLS: use https://.")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise BlockedAddressError(_("The base URL must not contain a user, password, query or fragment."))
+        raise BlockedAddressError("The base URL must not contain a user, password, query or fragment.")
     if not parts.hostname or "%" in parts.netloc or any(character.isspace() or character == "\\" for character in url):
-        raise BlockedAddressError(_("The base URL must contain a host."))
+        raise BlockedAddressError("The base URL must contain a host.")
     allowed = [host.lower() for host in settings.LLM_HOSTS]
     if allowed and parts.hostname.lower() not in allowed:
-        raise BlockedAddressError(
-            _("%(host)s is not among the hosts that CROWDRAG_LLM_HOSTS allows.") % {"host": parts.hostname}
-        )
+        raise BlockedAddressError(f"{parts.hostname} is not among the hosts that CROWDRAG_LLM_HOSTS allows.")
     return parts.hostname.lower(), port or (443 if parts.scheme == "https" else 80)
 
 
@@ -87,10 +84,7 @@ def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system
         raise ConnectionError(f"{host} has no address.")
     for address in resolved:
         if problem := why_forbidden(address, is_local=is_local):
-            raise BlockedAddressError(
-                _("%(host)s resolves to %(address)s, which is %(problem)s.")
-                % {"host": host, "address": address, "problem": problem}
-            )
+            raise BlockedAddressError(f"{host} resolves to {address}, which is {problem}.")
     return resolved
 
 
@@ -99,14 +93,14 @@ def why_forbidden(address: str, *, is_local: bool) -> str:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        return _("not an address")
+        return "not an address"
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.scope_id:
-        return _("a link-local address")
+        return "a link-local address"
     if any(parsed in network for network in FORBIDDEN_NETWORKS):
-        return _("reserved")
+        return "reserved"
     if any(parsed in network for network in LOCAL_NETWORKS):
-        return "" if is_local else _("on this machine or in a private network (an operator can mark it as local)")
+        return "" if is_local else "on this machine or in a private network (an operator can mark it as local)"
     if any(parsed in network for network in IPV4_IN_IPV6_NETWORKS):
-        return _("an address that embeds another address")
+        return "an address that embeds another address"
     # What the lists above do not know, Python's own registry may.
-    return "" if parsed.is_global else _("reserved")
+    return "" if parsed.is_global else "reserved"

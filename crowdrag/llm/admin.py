@@ -5,7 +5,6 @@ import os
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.admin import OfPeople, ReadOnlyAdmin
 
@@ -23,7 +22,7 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
     readonly_fields = ("paused_until", "created_at", "changed_at")
     ordering = ("name", "id")
 
-    @admin.display(boolean=True, description=_("key is set"))
+    @admin.display(boolean=True, description="key is set")
     def has_key(self, endpoint: Endpoint) -> bool | None:
         """Whether its variable is set; nothing where it needs no key."""
         return bool(os.environ.get(endpoint.key_variable)) if endpoint.key_variable else None
@@ -56,11 +55,11 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
     ordering = ("-started_at", "-id")
     actions = ("settle_as_not_billed",)
 
-    @admin.action(description=_("Settle as not billed"), permissions=["view"])
+    @admin.action(description="Settle as not billed", permissions=["view"])
     def settle_as_not_billed(self, request: HttpRequest, chosen: QuerySet[Attempt]) -> None:
         """Set free the money held for attempts that the provider did not bill."""
         settled = ledger.settle_unknown(attempts=chosen)
-        messages.success(request, _("%s attempts with unknown outcome were settled as not billed.") % settled)
+        messages.success(request, f"{settled} attempts with unknown outcome were settled as not billed.")
 
 
 @admin.register(StudySpend)

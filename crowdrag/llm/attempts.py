@@ -20,7 +20,6 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -142,7 +141,7 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
         row = cursor.fetchone()
     if row is None or not (row[0] or context.study is None):
         raise EndpointNotAllowedError(
-            _("The endpoint “%s” is not allowed or no longer allowed. An operator can allow it.") % context.endpoint
+            f"The endpoint “{context.endpoint}” is not allowed or no longer allowed. An operator can allow it."
         )
     _allowed, paused_until, concurrency, in_flight, is_shared = row
     if paused_until is not None and paused_until > now:

@@ -18,7 +18,6 @@ from queue import Empty, SimpleQueue
 from typing import Any, Self
 
 import httpx2
-from django.utils.translation import gettext as _
 
 from . import GatewayError, addresses, replies
 from .attempts import Outcome, StartedAttempt, prefetch_limit
@@ -147,7 +146,7 @@ class Client:
                     response = error.response
             return replies.read_response(response)
         except asyncio.CancelledError:
-            reason = _("The job was cancelled before the answer arrived.")
+            reason = "The job was cancelled before the answer arrived."
             return Outcome(AttemptState.UNKNOWN, Fault.CUT, reason, is_transient=True)
         except Exception as error:  # noqa: BLE001 - whatever it was, the attempt must be booked
             return replies.read_failure(error, timeout=self._endpoint.timeout)
@@ -266,20 +265,17 @@ def read_key(endpoint: Endpoint) -> str | None:
     if not endpoint.key_variable:
         return None
     if not re.match(KEY_VARIABLE, endpoint.key_variable):
-        raise KeyMissingError(_("The name of a key variable must start with CROWDRAG_LLM_KEY_."))
+        raise KeyMissingError("The name of a key variable must start with CROWDRAG_LLM_KEY_.")
     if endpoint.key_host.lower() != endpoint.host:
         raise KeyMissingError(
-            _(
-                "The key of “%(endpoint)s” is for %(key_host)s and is not sent to %(host)s. An operator can "
-                "change the host of the key."
-            )
-            % {"endpoint": endpoint, "key_host": endpoint.key_host, "host": endpoint.host}
+            f"The key of “{endpoint}” is for {endpoint.key_host} and is not sent to {endpoint.host}. "
+            "An operator can change the host of the key."
         )
     key = os.environ.get(endpoint.key_variable, "").strip()
     if not key:
         raise KeyMissingError(
-            _("The environment variable %(variable)s with the key of “%(endpoint)s” is not set. Set it and restart.")
-            % {"variable": endpoint.key_variable, "endpoint": endpoint}
+            f"The environment variable {endpoint.key_variable} with the key of “{endpoint}” is not set. "
+            "Set it and restart."
         )
     return key
 

@@ -8,7 +8,6 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Avg, Count, F, Max, Q, Sum
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -35,10 +34,8 @@ def ensure_local(*, url: str | None = None, model: str = LOCAL_MODEL) -> Endpoin
     url = (settings.LLM_URL if url is None else url).rstrip("/")
     if not url:
         raise NoLocalServerError(
-            _(
-                "There is no local model: set CROWDRAG_LLM_URL to the base URL of an OpenAI-compatible server "
-                "(it ends in /v1)."
-            )
+            "There is no local model: set CROWDRAG_LLM_URL to the base URL of an OpenAI-compatible server "
+            "(it ends in /v1)."
         )
     addresses.check_url(url, is_local=True)
     fields = {"base_url": url, "model": model}
@@ -53,7 +50,7 @@ def ensure_local(*, url: str | None = None, model: str = LOCAL_MODEL) -> Endpoin
 
 def problems(endpoint: Endpoint) -> list[str]:
     """Return what keeps an endpoint from being asked, as far as can be said without asking it."""
-    reasons = [] if endpoint.is_allowed else [_("Not allowed.")]
+    reasons = [] if endpoint.is_allowed else ["Not allowed."]
     try:
         addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
         read_key(endpoint)

@@ -1,24 +1,23 @@
 """Enumerations of calls to language models."""
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 
 class CallState(models.TextChoices):
     """What has become of a question to a model."""
 
-    OPEN = "OPEN", _("open")
-    ANSWERED = "ANSWERED", _("answered")
-    FAILED = "FAILED", _("failed")
+    OPEN = "OPEN", "open"
+    ANSWERED = "ANSWERED", "answered"
+    FAILED = "FAILED", "failed"
 
 
 class AttemptState(models.TextChoices):
     """What has become of one sending of a question."""
 
-    INTENDED = "INTENDED", _("in progress")
-    ANSWERED = "ANSWERED", _("answered")
-    FAILED = "FAILED", _("failed")
-    UNKNOWN = "UNKNOWN", _("unknown outcome")
+    INTENDED = "INTENDED", "in progress"
+    ANSWERED = "ANSWERED", "answered"
+    FAILED = "FAILED", "failed"
+    UNKNOWN = "UNKNOWN", "unknown outcome"
 
 
 # An unknown outcome can become known later (a late answer, the provider's bill); what is settled stays.
@@ -34,18 +33,18 @@ ATTEMPT_MOVES = [
 class Fault(models.TextChoices):
     """Why there is no usable answer."""
 
-    NONE = "", _("none")
-    BLOCKED = "BLOCKED", _("the address is not allowed")
-    UNREACHABLE = "UNREACHABLE", _("no connection")
-    TIMEOUT = "TIMEOUT", _("no answer in time")
-    CUT = "CUT", _("the connection was lost")
-    BUSY = "BUSY", _("the server is busy")
-    SERVER = "SERVER", _("the server failed")
-    REJECTED = "REJECTED", _("the server rejected the request")
-    REDIRECTED = "REDIRECTED", _("the server redirected the request")
-    GARBAGE = "GARBAGE", _("the reply could not be read")
-    INVALID = "INVALID", _("the answer does not fit its schema")
-    LOST = "LOST", _("the calling process was lost")
+    NONE = "", "none"
+    BLOCKED = "BLOCKED", "the address is not allowed"
+    UNREACHABLE = "UNREACHABLE", "no connection"
+    TIMEOUT = "TIMEOUT", "no answer in time"
+    CUT = "CUT", "the connection was lost"
+    BUSY = "BUSY", "the server is busy"
+    SERVER = "SERVER", "the server failed"
+    REJECTED = "REJECTED", "the server rejected the request"
+    REDIRECTED = "REDIRECTED", "the server redirected the request"
+    GARBAGE = "GARBAGE", "the reply could not be read"
+    INVALID = "INVALID", "the answer does not fit its schema"
+    LOST = "LOST", "the calling process was lost"
 
 
 class TokenParameter(models.TextChoices):

@@ -13,7 +13,6 @@ from math import ceil
 from typing import Any, Final
 
 import numpy as np
-from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from crowdrag.studies.models import Study
@@ -194,8 +193,8 @@ def forecast(
 def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
     """Say what a run does before the first answer comes, and for how long."""
     if seconds < 1:
-        return _("Waiting for the first answer of %s") % endpoint
-    message = _("Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far")
+        return f"Waiting for the first answer of {endpoint}"
+    message = "Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far"
     return message % {"endpoint": endpoint, "seconds": seconds}
 
 

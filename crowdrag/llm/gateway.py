@@ -23,8 +23,6 @@ from decimal import Decimal
 from itertools import count, islice
 from uuid import uuid4
 
-from django.utils.translation import gettext as _
-
 from crowdrag.studies.models import Study
 
 from . import GatewayError, addresses, attempts, ledger, replies
@@ -212,7 +210,7 @@ class _Exchange:
         if (study := self._context.study) is not None:
             if not self._endpoint.is_allowed:
                 raise EndpointNotAllowedError(
-                    _("The endpoint “%s” is not allowed. An operator can allow it.") % self._endpoint
+                    f"The endpoint “{self._endpoint}” is not allowed. An operator can allow it."
                 )
             study.refresh_from_db(fields=["llm_budget", "currency"])
             ledger.admit(study=study, endpoint=self._endpoint)

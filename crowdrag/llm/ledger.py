@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Subquery, Sum
-from django.utils.translation import gettext as _
 
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
@@ -101,19 +100,13 @@ def admit(*, study: Study, endpoint: Endpoint) -> None:
         return
     if study.llm_budget is None:
         raise BudgetError(
-            _(
-                "“%(endpoint)s” costs money, but the study “%(study)s” has no model budget. Set a budget in "
-                "%(currency)s."
-            )
-            % {"endpoint": endpoint, "study": study, "currency": endpoint.currency}
+            f"“{endpoint}” costs money, but the study “{study}” has no model budget. "
+            f"Set a budget in {endpoint.currency}."
         )
     if study.currency != endpoint.currency:
         raise BudgetError(
-            _(
-                "The prices of “%(endpoint)s” are in %(price)s, but the study's budget is in %(budget)s. Enter "
-                "the endpoint's prices in the study's currency."
-            )
-            % {"endpoint": endpoint, "price": endpoint.currency, "budget": study.currency}
+            f"The prices of “{endpoint}” are in {endpoint.currency}, but the study's budget is in {study.currency}. "
+            "Enter the endpoint's prices in the study's currency."
         )
     StudySpend.objects.get_or_create(study=study)
 
@@ -134,17 +127,12 @@ def hold(*, study: Study | None, amount: Decimal) -> bool:
 def budget_exceeded(*, study: Study, currency: str, amount: Decimal) -> BudgetExceededError:
     """Return the error that says what is left and what the next call may cost."""
     study.refresh_from_db(fields=["llm_budget"])
+    budget = money.format_amount(study.llm_budget or 0, currency)
+    left = money.format_cost(remaining(study=study) or ZERO, currency)
     return BudgetExceededError(
-        _(
-            "The next call may exceed the model budget of “%(study)s” (%(budget)s). It may cost %(amount)s, but "
-            "only %(left)s is left. Existing answers are kept. Raise the budget and resume."
-        )
-        % {
-            "study": study,
-            "budget": money.format_amount(study.llm_budget or 0, currency),
-            "amount": money.format_cost(amount, currency),
-            "left": money.format_cost(remaining(study=study) or ZERO, currency),
-        }
+        f"The next call may exceed the model budget of “{study}” ({budget}). It may cost "
+        f"{money.format_cost(amount, currency)}, but only {left} is left. Existing answers are kept. Raise the budget "
+        "and resume."
     )
 
 
@@ -169,7 +157,7 @@ def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
 def give_up(attempts: QuerySet[Attempt], now: datetime) -> int:
     """Mark attempts whose sender was lost as unknown; they stay charged at their upper bound."""
     return attempts.update(
-        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error=_("The calling process was lost.")
+        state=AttemptState.UNKNOWN, fault=Fault.LOST, ended_at=now, error="The calling process was lost."
     )
 
 

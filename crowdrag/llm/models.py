@@ -11,7 +11,6 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import CheckConstraint, F, Q
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies import codes
 from crowdrag.studies.models import Study
@@ -44,58 +43,56 @@ class Endpoint(models.Model):
     one host that it may be sent to.
     """
 
-    name = models.CharField(_("name"), max_length=100, unique=True)
+    name = models.CharField("name", max_length=100, unique=True)
     base_url = models.CharField(
-        _("base URL"), max_length=500, help_text=_("URL of an OpenAI-compatible server, usually ending in /v1.")
+        "base URL", max_length=500, help_text="URL of an OpenAI-compatible server, usually ending in /v1."
     )
-    model = models.CharField(_("model"), max_length=200, help_text=_("Name of the model on the server."))
+    model = models.CharField("model", max_length=200, help_text="Name of the model on the server.")
     key_variable = models.CharField(
-        _("key variable"),
+        "key variable",
         max_length=100,
         blank=True,
-        validators=[
-            RegexValidator(KEY_VARIABLE, _("Enter the name of a variable that starts with CROWDRAG_LLM_KEY_."))
-        ],
-        help_text=_(
+        validators=[RegexValidator(KEY_VARIABLE, "Enter the name of a variable that starts with CROWDRAG_LLM_KEY_.")],
+        help_text=(
             "Name of the environment variable with the key, CROWDRAG_LLM_KEY_…. Leave empty if no key is needed."
         ),
     )
     key_host = models.CharField(
-        _("host of the key"), max_length=255, blank=True, help_text=_("The only host that the key may be sent to.")
+        "host of the key", max_length=255, blank=True, help_text="The only host that the key may be sent to."
     )
-    input_price = models.DecimalField(_("price per million input tokens (minor units)"), **PRICE)
-    output_price = models.DecimalField(_("price per million output tokens (minor units)"), **PRICE)
-    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
+    input_price = models.DecimalField("price per million input tokens (minor units)", **PRICE)
+    output_price = models.DecimalField("price per million output tokens (minor units)", **PRICE)
+    currency = models.CharField("currency", max_length=3, default="USD", validators=[codes.validate_currency])
     concurrency = models.PositiveSmallIntegerField(
-        _("maximum concurrent calls"), default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+        "maximum concurrent calls", default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
     timeout = models.PositiveIntegerField(
-        _("timeout per call (seconds)"), default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
+        "timeout per call (seconds)", default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
     )
     max_tokens = models.PositiveIntegerField(
-        _("maximum answer length (tokens)"),
+        "maximum answer length (tokens)",
         default=1024,
         validators=[MinValueValidator(1)],
-        help_text=_("Used if a request sets no limit. It determines the maximum cost of a call."),
+        help_text="Used if a request sets no limit. It determines the maximum cost of a call.",
     )
     token_parameter = models.CharField(
-        _("name of the limit parameter"),
+        "name of the limit parameter",
         max_length=30,
         choices=TokenParameter.choices,
         default=TokenParameter.MAX_TOKENS,
     )
-    supports_json_schema = models.BooleanField(_("JSON schema"), default=False)
-    supports_logprobs = models.BooleanField(_("log probabilities"), default=False)
-    supports_batch = models.BooleanField(_("batch"), default=False)
+    supports_json_schema = models.BooleanField("JSON schema", default=False)
+    supports_logprobs = models.BooleanField("log probabilities", default=False)
+    supports_batch = models.BooleanField("batch", default=False)
     is_local = models.BooleanField(
-        _("local"),
+        "local",
         default=False,
-        help_text=_("Allows addresses on this machine or in a private network, and connections without TLS."),
+        help_text="Allows addresses on this machine or in a private network, and connections without TLS.",
     )
-    is_allowed = models.BooleanField(_("allowed"), default=False, help_text=_("Studies may use this endpoint."))
-    paused_until = models.DateTimeField(_("rate limited until"), null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+    is_allowed = models.BooleanField("allowed", default=False, help_text="Studies may use this endpoint.")
+    paused_until = models.DateTimeField("rate limited until", null=True, blank=True, editable=False)
+    created_at = models.DateTimeField("created", auto_now_add=True)
+    changed_at = models.DateTimeField("changed", auto_now=True)
 
     objects = EndpointQuerySet.as_manager()
 
@@ -127,7 +124,7 @@ class Endpoint(models.Model):
         except GatewayError as error:
             raise ValidationError({"base_url": str(error)}) from error
         if self.key_variable and self.key_host.lower() != host:
-            message = _("The key is sent to %s only if you enter this host here.") % host
+            message = f"The key is sent to {host} only if you enter this host here."
             raise ValidationError({"key_host": message})
 
     @property
@@ -177,33 +174,33 @@ class Call(models.Model):
 
     digest = models.CharField(max_length=64, unique=True)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")
-    model = models.CharField(_("model"), max_length=200)
-    sample = models.PositiveIntegerField(_("sample"), default=0)
-    purpose = models.CharField(_("purpose"), max_length=100)
+    model = models.CharField("model", max_length=200)
+    sample = models.PositiveIntegerField("sample", default=0)
+    purpose = models.CharField("purpose", max_length=100)
     # The study that asked first; its deletion takes the texts along. Empty: an operator's check.
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="calls")
-    state = models.CharField(_("state"), max_length=10, choices=CallState.choices, default=CallState.OPEN)
-    fault = models.CharField(_("fault"), max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
-    error = models.TextField(_("error"), blank=True)
+    state = models.CharField("state", max_length=10, choices=CallState.choices, default=CallState.OPEN)
+    fault = models.CharField("fault", max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
+    error = models.TextField("error", blank=True)
 
-    request = models.JSONField(_("request"), null=True, blank=True)
-    text = models.TextField(_("answer"), null=True, blank=True)  # noqa: DJ001 - null: erased, or the model gave none
-    data = models.JSONField(_("parsed answer"), null=True, blank=True)
-    logprobs = models.JSONField(_("log probabilities"), null=True, blank=True)
-    refusal = models.TextField(_("refusal"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
-    finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True)
+    request = models.JSONField("request", null=True, blank=True)
+    text = models.TextField("answer", null=True, blank=True)  # noqa: DJ001 - null: erased, or the model gave none
+    data = models.JSONField("parsed answer", null=True, blank=True)
+    logprobs = models.JSONField("log probabilities", null=True, blank=True)
+    refusal = models.TextField("refusal", null=True, blank=True)  # noqa: DJ001 - null: none, or erased
+    finish_reason = models.CharField("finish reason", max_length=40, blank=True)
 
-    prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
-    completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
-    usage_estimated = models.BooleanField(_("tokens are an upper bound"), default=False)
-    cost = models.DecimalField(_("cost (minor units)"), max_digits=30, decimal_places=10, null=True, blank=True)
+    prompt_tokens = models.PositiveBigIntegerField("input tokens", null=True, blank=True)
+    completion_tokens = models.PositiveBigIntegerField("output tokens", null=True, blank=True)
+    usage_estimated = models.BooleanField("tokens are an upper bound", default=False)
+    cost = models.DecimalField("cost (minor units)", max_digits=30, decimal_places=10, null=True, blank=True)
 
     claimed_by = models.UUIDField(null=True, blank=True)
     claimed_until = models.DateTimeField(null=True, blank=True)
     fence = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(_("created"))
-    answered_at = models.DateTimeField(_("answered"), null=True, blank=True)
-    erased_at = models.DateTimeField(_("erased"), null=True, blank=True)
+    created_at = models.DateTimeField("created")
+    answered_at = models.DateTimeField("answered", null=True, blank=True)
+    erased_at = models.DateTimeField("erased", null=True, blank=True)
 
     objects = CallQuerySet.as_manager()
 
@@ -281,24 +278,24 @@ class Attempt(models.Model):
     # The study that pays; empty: an operator's check.
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="attempts")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="attempts")
-    number = models.PositiveIntegerField(_("number"))
+    number = models.PositiveIntegerField("number")
     fence = models.PositiveIntegerField()
-    state = models.CharField(_("state"), max_length=10, choices=AttemptState.choices, default=AttemptState.INTENDED)
-    fault = models.CharField(_("fault"), max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
-    error = models.TextField(_("error"), blank=True, help_text=_("Keys are removed."))
+    state = models.CharField("state", max_length=10, choices=AttemptState.choices, default=AttemptState.INTENDED)
+    fault = models.CharField("fault", max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
+    error = models.TextField("error", blank=True, help_text="Keys are removed.")
     # What the server said where that could not be used: the next question quotes it.
-    reply = models.TextField(_("unusable reply"), null=True, blank=True)  # noqa: DJ001 - null: none, or erased
-    http_status = models.PositiveSmallIntegerField(_("HTTP status"), null=True, blank=True)
-    retry_after = models.FloatField(_("retry after (s)"), null=True, blank=True)
-    prompt_tokens = models.PositiveBigIntegerField(_("input tokens"), null=True, blank=True)
-    completion_tokens = models.PositiveBigIntegerField(_("output tokens"), null=True, blank=True)
-    usage_estimated = models.BooleanField(_("tokens are an upper bound"), default=False)
-    bound = models.DecimalField(_("maximum cost (minor units)"), max_digits=30, decimal_places=10)
-    cost = models.DecimalField(_("cost (minor units)"), max_digits=30, decimal_places=10)
-    currency = models.CharField(_("currency"), max_length=3)
-    started_at = models.DateTimeField(_("sent"))
-    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
-    latency = models.FloatField(_("seconds"), null=True, blank=True)
+    reply = models.TextField("unusable reply", null=True, blank=True)  # noqa: DJ001 - null: none, or erased
+    http_status = models.PositiveSmallIntegerField("HTTP status", null=True, blank=True)
+    retry_after = models.FloatField("retry after (s)", null=True, blank=True)
+    prompt_tokens = models.PositiveBigIntegerField("input tokens", null=True, blank=True)
+    completion_tokens = models.PositiveBigIntegerField("output tokens", null=True, blank=True)
+    usage_estimated = models.BooleanField("tokens are an upper bound", default=False)
+    bound = models.DecimalField("maximum cost (minor units)", max_digits=30, decimal_places=10)
+    cost = models.DecimalField("cost (minor units)", max_digits=30, decimal_places=10)
+    currency = models.CharField("currency", max_length=3)
+    started_at = models.DateTimeField("sent")
+    ended_at = models.DateTimeField("ended", null=True, blank=True)
+    latency = models.FloatField("seconds", null=True, blank=True)
 
     objects = AttemptQuerySet.as_manager()
 
@@ -352,8 +349,8 @@ class StudySpend(models.Model):
     """
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="spend")
-    held = models.DecimalField(_("reserved (minor units)"), max_digits=30, decimal_places=10, default=0)
-    settled = models.DecimalField(_("settled (minor units)"), max_digits=30, decimal_places=10, default=0)
+    held = models.DecimalField("reserved (minor units)", max_digits=30, decimal_places=10, default=0)
+    settled = models.DecimalField("settled (minor units)", max_digits=30, decimal_places=10, default=0)
 
     class Meta:
         verbose_name_plural = "spend"

@@ -16,7 +16,6 @@ import httpx2
 import jsonschema
 import referencing
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from . import ledger, retry_policy
 from .addresses import BlockedAddressError
@@ -36,7 +35,7 @@ def read_response(response: httpx2.Response) -> Outcome:
     if 200 <= status < 300:
         return replace(_read_completion(response.content), http_status=status)
     if 300 <= status < 400:
-        message = _("The server redirects to another address. Redirects are not followed. Enter the final address.")
+        message = "The server redirects to another address. Redirects are not followed. Enter the final address."
         return Outcome(AttemptState.FAILED, Fault.REDIRECTED, message, http_status=status)
     text = response.content.decode("utf-8", "replace")
     error = _stated_error(text)
@@ -64,10 +63,10 @@ def _read_completion(content: bytes) -> Outcome:
             return Outcome(state, Fault.SERVER, _message(body), is_transient=True, reported=body.get("usage"))
         return _parse_completion(body)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        problem = _("The reply is not a valid chat completion (%(problem)s): %(quoted)s") % {
-            "problem": f"{type(error).__name__} {error}",
-            "quoted": content[:200].decode("utf-8", "replace"),
-        }
+        problem = "The reply is not a valid chat completion ({problem}): {quoted}".format(
+            problem=f"{type(error).__name__} {error}",
+            quoted=content[:200].decode("utf-8", "replace"),
+        )
         return Outcome(AttemptState.UNKNOWN, Fault.GARBAGE, problem, is_transient=True)
 
 
@@ -83,7 +82,7 @@ def read_failure(error: Exception, *, timeout: float) -> Outcome:
     if any(isinstance(c, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol) for c in causes):
         return Outcome(AttemptState.FAILED, Fault.UNREACHABLE, message, is_transient=True)
     if any(isinstance(c, TimeoutError | httpx2.TimeoutException) for c in causes):
-        message = _("No answer within %s seconds.") % timeout
+        message = f"No answer within {timeout} seconds."
         return Outcome(AttemptState.UNKNOWN, Fault.TIMEOUT, message, is_transient=True)
     return Outcome(AttemptState.UNKNOWN, Fault.CUT, message, is_transient=True)
 

@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 import jsonschema
-from django.utils.translation import gettext as _
 
 from . import GatewayError, ledger
 from .models import Call, Endpoint
@@ -95,7 +94,7 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
     messages, parameters = _messages(request.messages), _parameters(endpoint, request.parameters)
     schema = None if request.schema is None else _checked_schema(json.dumps(_canonical(request.schema)))
     if isinstance(request.sample, bool) or not isinstance(request.sample, int) or request.sample < 0:
-        raise RequestError(_("The sample number must be a whole number of at least 0."))
+        raise RequestError("The sample number must be a whole number of at least 0.")
     key = {
         "endpoint": endpoint.identity,
         "model": endpoint.model,
@@ -190,28 +189,28 @@ def is_strict(schema: Any) -> bool:
 
 def _messages(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     if not messages:
-        raise RequestError(_("A request needs at least one message."))
+        raise RequestError("A request needs at least one message.")
     checked = []
     for message in messages:
         role, content = message.get("role"), message.get("content")
         if set(message) != {"role", "content"} or role not in ROLES or not isinstance(content, str):
-            raise RequestError(_("Each message needs a role (system, user or assistant) and a text as content."))
+            raise RequestError("Each message needs a role (system, user or assistant) and a text as content.")
         if not _is_storable(content):
-            raise RequestError(_("A message contains a NUL character or half a surrogate pair. Remove it."))
+            raise RequestError("A message contains a NUL character or half a surrogate pair. Remove it.")
         checked.append({"role": role, "content": content})
     return checked
 
 
 def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, Any]:
     if taken := RESERVED & set(parameters):
-        raise RequestError(_("A request cannot set these parameters: %s.") % ", ".join(sorted(taken)))
+        raise RequestError(f"A request cannot set these parameters: {', '.join(sorted(taken))}.")
     limits = [parameters[name] for name in LIMITS if name in parameters]
     if len(limits) > 1 or any(isinstance(v, bool) or not isinstance(v, int) or v < 1 for v in limits):
-        raise RequestError(_("The maximum answer length must be a whole number of tokens of at least 1."))
+        raise RequestError("The maximum answer length must be a whole number of tokens of at least 1.")
     if "seed" in parameters and (isinstance(parameters["seed"], bool) or not isinstance(parameters["seed"], int)):
-        raise RequestError(_("The seed must be a whole number."))
+        raise RequestError("The seed must be a whole number.")
     if parameters.get("logprobs") and not endpoint.supports_logprobs:
-        raise RequestError(_("The endpoint “%s” does not support log probabilities.") % endpoint)
+        raise RequestError(f"The endpoint “{endpoint}” does not support log probabilities.")
     canonical: dict[str, Any] = _canonical(parameters)
     return canonical
 
@@ -223,7 +222,7 @@ def _checked_schema(text: str) -> dict[str, Any]:
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise RequestError(_("The schema of the answer is not a valid JSON schema: %s") % error.message) from error
+        raise RequestError(f"The schema of the answer is not a valid JSON schema: {error.message}") from error
     return schema
 
 
@@ -233,9 +232,9 @@ def _canonical(value: Any) -> Any:
         case Mapping():
             return {str(key): _canonical(inner) for key, inner in value.items()}
         case str() if not _is_storable(value):
-            raise RequestError(_("The request contains a NUL character or half a surrogate pair. Remove it."))
+            raise RequestError("The request contains a NUL character or half a surrogate pair. Remove it.")
         case float() if not math.isfinite(value):
-            raise RequestError(_("The request contains a number that is not finite."))
+            raise RequestError("The request contains a number that is not finite.")
         case float() if value.is_integer():
             return int(value)
         case str() | bool() | int() | float() | None:
@@ -243,7 +242,7 @@ def _canonical(value: Any) -> Any:
         case list() | tuple():
             return [_canonical(inner) for inner in value]
         case _:
-            raise RequestError(_("The request contains a value that JSON does not support: %s.") % type(value).__name__)
+            raise RequestError(f"The request contains a value that JSON does not support: {type(value).__name__}.")
 
 
 def _is_storable(text: str) -> bool:

@@ -7,7 +7,6 @@ import django_filters
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -207,7 +206,7 @@ class WebhookTest(Endpoint):
         """Send a test message. Its outcome appears among the deliveries."""
         webhook = self.one(_get_webhook(self), key=key)
         if not webhook.is_on:
-            raise Problem("conflict", _("The webhook is turned off. Turn it on first."))
+            raise Problem("conflict", "The webhook is turned off. Turn it on first.")
         message = outbox.publish_test(webhook=webhook, now=timezone.now())
         return Response(DeliveryRow(self.one(_deliveries(webhook), message=message)).data, status=202)
 

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class WebhooksConfig(AppConfig):
@@ -11,7 +10,7 @@ class WebhooksConfig(AppConfig):
 
     name = "crowdrag.webhooks"
     label = "webhooks"
-    verbose_name = _("Webhooks")
+    verbose_name = "Webhooks"
 
     def ready(self) -> None:
         """Register the page, who listens to runs, and what is done from time to time."""
@@ -21,7 +20,7 @@ class WebhooksConfig(AppConfig):
 
         from . import outbox, tasks
 
-        register_item(Group.SETTINGS, 50, _("Webhooks"), "webhooks", section="webhooks", role=Role.OWNER)
+        register_item(Group.SETTINGS, 50, "Webhooks", "webhooks", section="webhooks", role=Role.OWNER)
         completion.register_listener(outbox.publish_run_ended)
         # The sweep only wakes a worker: an address that answers slowly must keep nobody waiting.
         schedules.register("webhooks", tasks.wake, timedelta(seconds=10))

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs.delivery_queue import Backoff, DeliveryQueue
 
@@ -78,7 +77,7 @@ def deliver(delivery: Delivery, *, clock: Clock = timezone.now, post: Post = tra
     except Exception:
         # Whatever it is, the message is not lost, and the others are sent.
         log.exception("Delivery %s could not be sent", delivery.pk)
-        answer = transport.DeliveryResponse(problem=_("Internal error. The operator's log has the details."))
+        answer = transport.DeliveryResponse(problem="Internal error. The operator's log has the details.")
     return _write(delivery, answer, clock())
 
 

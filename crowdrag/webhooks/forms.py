@@ -1,7 +1,6 @@
 """The form of a webhook."""
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from . import transport
 from .enums import CHOSEN
@@ -12,17 +11,17 @@ class WebhookForm(forms.Form):
     """The URL and the events of a webhook."""
 
     address = forms.CharField(
-        label=_("URL"),
+        label="URL",
         max_length=LONGEST_ADDRESS,
         widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text=_("URL of the system to notify: https://…"),
+        help_text="URL of the system to notify: https://…",
     )
     events = forms.MultipleChoiceField(
-        label=_("Events"),
+        label="Events",
         choices=[(event.value, event.label) for event in CHOSEN],
         widget=forms.CheckboxSelectMultiple,
     )
-    label = forms.CharField(label=_("Name (only for you)"), max_length=100, required=False)
+    label = forms.CharField(label="Name (only for you)", max_length=100, required=False)
 
     def clean_address(self) -> str:
         """Refuse an address that nothing is sent to."""

@@ -6,7 +6,6 @@ import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.delivery_queue import QueuedRow
 from crowdrag.studies.models import Study
@@ -38,18 +37,18 @@ class Webhook(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhooks")
-    label = models.CharField(_("name (only for you)"), max_length=100, blank=True)
-    address = models.CharField(_("URL"), max_length=LONGEST_ADDRESS)
-    events = ArrayField(models.CharField(max_length=40), verbose_name=_("events"))
+    label = models.CharField("name (only for you)", max_length=100, blank=True)
+    address = models.CharField("URL", max_length=LONGEST_ADDRESS)
+    events = ArrayField(models.CharField(max_length=40), verbose_name="events")
     secret = models.BinaryField()
     # After a new secret was made, messages are signed with both for a while, so that the other side can change over.
     former_secret = models.BinaryField(null=True, blank=True)
     former_until = models.DateTimeField(null=True, blank=True)
-    state = models.CharField(_("state"), max_length=8, choices=WebhookState.choices, default=WebhookState.ON)
-    created_at = models.DateTimeField(_("created"))
+    state = models.CharField("state", max_length=8, choices=WebhookState.choices, default=WebhookState.ON)
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    succeeded_at = models.DateTimeField(_("last delivered"), null=True, blank=True)
-    failed_at = models.DateTimeField(_("last failed"), null=True, blank=True)
+    succeeded_at = models.DateTimeField("last delivered", null=True, blank=True)
+    failed_at = models.DateTimeField("last failed", null=True, blank=True)
 
     objects = WebhookQuerySet.as_manager()
 
@@ -88,9 +87,9 @@ class Message(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhook_messages")
-    event = models.CharField(_("event"), max_length=40, choices=Event.choices)
-    body = models.TextField(_("message"))
-    created_at = models.DateTimeField(_("created"))
+    event = models.CharField("event", max_length=40, choices=Event.choices)
+    body = models.TextField("message")
+    created_at = models.DateTimeField("created")
 
     class Meta:
         constraints = [
@@ -123,11 +122,11 @@ class Delivery(QueuedRow):
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     message = models.ForeignKey(Message, models.CASCADE, related_name="deliveries")
-    state = models.CharField(_("state"), max_length=8, choices=DeliveryState.choices, default=DeliveryState.WAITING)
-    tried_at = models.DateTimeField(_("last tried"), null=True, blank=True)
-    delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
-    status = models.PositiveSmallIntegerField(_("response status"), null=True, blank=True)
-    problem = models.CharField(_("last problem"), max_length=300, blank=True)
+    state = models.CharField("state", max_length=8, choices=DeliveryState.choices, default=DeliveryState.WAITING)
+    tried_at = models.DateTimeField("last tried", null=True, blank=True)
+    delivered_at = models.DateTimeField("delivered", null=True, blank=True)
+    status = models.PositiveSmallIntegerField("response status", null=True, blank=True)
+    problem = models.CharField("last problem", max_length=300, blank=True)
 
     objects = DeliveryQuerySet.as_manager()
 

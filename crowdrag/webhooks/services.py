@@ -7,7 +7,6 @@ from typing import Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study, User
 
@@ -51,9 +50,7 @@ def create(
         # The study's row is the lock: two that are made at once are counted one after the other.
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Webhook.objects.filter(study=study).count() >= MOST_WEBHOOKS:
-            raise WebhookError(
-                _("A study can have at most %(most)s webhooks. Remove one first.") % {"most": MOST_WEBHOOKS}
-            )
+            raise WebhookError(f"A study can have at most {MOST_WEBHOOKS} webhooks. Remove one first.")
         _check_unused(study, address)
         webhook = Webhook.objects.create(
             study=study,
@@ -121,11 +118,11 @@ def send_again(*, delivery: Delivery, now: datetime) -> None:
         while it is being sent, or where its webhook is switched off.
     """
     if not delivery.webhook.is_on:
-        raise WebhookError(_("The webhook is turned off. Turn it on first."))
+        raise WebhookError("The webhook is turned off. Turn it on first.")
     rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=DeliveryState.SENDING)
     with transaction.atomic():
         if not rows.update(state=DeliveryState.WAITING, due_at=now, tries=0):
-            raise WebhookError(_("The message is being sent right now."))
+            raise WebhookError("The message is being sent right now.")
         transaction.on_commit(tasks.wake_now)
 
 
@@ -133,7 +130,7 @@ def _checked_events(events: Sequence[str]) -> list[str]:
     chosen = [str(event) for event in CHOSEN if event in events]
     if not chosen or len(chosen) < len(set(events)):
         known = ", ".join(CHOSEN)
-        raise WebhookError(_("Choose one or more of these events: %(known)s.") % {"known": known})
+        raise WebhookError(f"Choose one or more of these events: {known}.")
     return chosen
 
 
@@ -143,4 +140,4 @@ def _check_unused(study: Study, address: str) -> None:
 
 
 def _already_used() -> str:
-    return _("A webhook for this URL already exists. Edit it instead.")
+    return "A webhook for this URL already exists. Edit it instead."

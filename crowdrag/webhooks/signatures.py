@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 PREFIX = "whsec_"
 BYTES = 32
@@ -22,7 +21,7 @@ class UnreadableSecretError(ValueError):
     """A secret that was encrypted with another key than this system has."""
 
     def __init__(self) -> None:
-        super().__init__(_("The secret cannot be decrypted with this system's key. Create a new secret."))
+        super().__init__("The secret cannot be decrypted with this system's key. Create a new secret.")
 
 
 def generate_secret() -> str:

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 import httpx2
 from django.conf import settings
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag import __version__
 from crowdrag.llm import addresses
@@ -60,7 +59,7 @@ class Target:
             return addresses.resolve(self.host, self.port, is_local=self.is_local, resolver=resolver)
         except (addresses.BlockedAddressError, ConnectionError) as error:
             log.warning("A webhook was not sent: %s", error)
-            raise AddressError(_("%s has no public address.") % self.host) from error
+            raise AddressError(f"{self.host} has no public address.") from error
 
 
 def parse_address(address: str) -> Target:
@@ -69,20 +68,20 @@ def parse_address(address: str) -> Target:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as error:
-        raise AddressError(_("The URL is not valid: %s") % error) from error
+        raise AddressError(f"The URL is not valid: {error}") from error
     if len(address) > LONGEST_ADDRESS or any(c.isspace() or c == "\\" or not c.isprintable() for c in address):
-        raise AddressError(_("The URL is too long, or contains spaces or backslashes."))
+        raise AddressError("The URL is too long, or contains spaces or backslashes.")
     if not parts.hostname or "%" in parts.netloc:
-        raise AddressError(_("The URL must contain a host."))
+        raise AddressError("The URL must contain a host.")
     if parts.username is not None or parts.password is not None or "#" in address:
-        raise AddressError(_("The URL must not contain a user, password or fragment."))
+        raise AddressError("The URL must not contain a user, password or fragment.")
     host = parts.hostname.lower()
     is_local = host in {name.lower() for name in settings.WEBHOOK_LOCAL_HOSTS}
     if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
-        raise AddressError(_("The URL must start with https://."))
+        raise AddressError("The URL must start with https://.")
     _check_literal(host, is_local=is_local)
     if not is_local and (host == "localhost" or host.endswith(_LOCAL_SUFFIXES)):
-        raise AddressError(_("%s is a name on this machine or in a private network.") % host)
+        raise AddressError(f"{host} is a name on this machine or in a private network.")
     return Target(host, port or (443 if parts.scheme == "https" else 80), parts.scheme == "https", is_local)
 
 
@@ -93,9 +92,7 @@ def _check_literal(host: str, *, is_local: bool) -> None:
     except ValueError:
         return
     if problem := addresses.why_forbidden(host, is_local=is_local):
-        raise AddressError(
-            _("Messages cannot be sent to %(host)s: it is %(problem)s.") % {"host": host, "problem": problem}
-        )
+        raise AddressError(f"Messages cannot be sent to {host}: it is {problem}.")
 
 
 CONNECT_SECONDS: Final = 5.0
@@ -142,11 +139,11 @@ def post(
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(asyncio.run, trying).result()
     except TimeoutError:
-        return DeliveryResponse(problem=_("No response within %(seconds)g seconds.") % {"seconds": seconds})
+        return DeliveryResponse(problem=f"No response within {seconds:g} seconds.")
     except (AddressError, ConnectionError) as error:
         return DeliveryResponse(problem=str(error))
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-        return DeliveryResponse(problem=_("The URL could not be reached: %s") % (str(error) or type(error).__name__))
+        return DeliveryResponse(problem="The URL could not be reached: %s" % (str(error) or type(error).__name__))
 
 
 def _request(address: str, headers: dict[str, str], body: str) -> httpx2.Request:
@@ -193,11 +190,11 @@ def _answer(response: httpx2.Response) -> DeliveryResponse:
     if 200 <= status < 300:
         return DeliveryResponse(status)
     if 300 <= status < 400:
-        problem = _("The receiver answered %(status)s. Redirects are not followed. Enter the final URL.")
+        problem = "The receiver answered %(status)s. Redirects are not followed. Enter the final URL."
     elif status == httpx2.codes.GONE:
-        problem = _("The receiver answered %(status)s. It wants no more messages.")
+        problem = "The receiver answered %(status)s. It wants no more messages."
     else:
-        problem = _("The receiver answered %(status)s.")
+        problem = "The receiver answered %(status)s."
     return DeliveryResponse(status, problem % {"status": status}, _retry_after(response.headers.get("retry-after", "")))
 
 

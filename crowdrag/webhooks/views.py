@@ -7,7 +7,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -69,7 +68,7 @@ def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     except services.WebhookError as error:
         form.add_error(None, str(error))
         return _show_webhook(request, get_object_or_404(Webhook, study=study, key=key), form, status=422)
-    messages.success(request, _("The webhook is saved."))
+    messages.success(request, "The webhook is saved.")
     return redirect("webhook", study.slug, key)
 
 
@@ -90,9 +89,9 @@ def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     subscription = get_object_or_404(Webhook, study=study, key=key)
     if subscription.is_on:
         outbox.publish_test(webhook=subscription, now=timezone.now())
-        messages.success(request, _("A test message is being sent. Check the result in a moment."))
+        messages.success(request, "A test message is being sent. Check the result in a moment.")
     else:
-        messages.error(request, _("The webhook is turned off. Turn it on first."))
+        messages.error(request, "The webhook is turned off. Turn it on first.")
     return redirect("webhook", study.slug, key)
 
 
@@ -103,12 +102,12 @@ def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     subscription = get_object_or_404(Webhook, study=study, key=key)
     if "on" in request.POST:
         services.switch_on(webhook=subscription, now=timezone.now())
-        messages.success(request, _("The webhook is on. Pending messages are sent now."))
+        messages.success(request, "The webhook is on. Pending messages are sent now.")
     else:
         services.switch_off(webhook=subscription)
         messages.success(
             request,
-            _("The webhook is off. Pending messages are kept. Events that happen while it is off are not sent later."),
+            "The webhook is off. Pending messages are kept. Events that happen while it is off are not sent later.",
         )
     return redirect("webhook", study.slug, key)
 
@@ -118,7 +117,7 @@ def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
     """Forget it."""
     services.remove(webhook=get_object_or_404(Webhook, study=study, key=key))
-    messages.success(request, _("The webhook is removed. No more messages are sent to its URL."))
+    messages.success(request, "The webhook is removed. No more messages are sent to its URL.")
     return redirect("webhooks", study.slug)
 
 
@@ -131,7 +130,7 @@ def redeliver(request: HttpRequest, study: Study, key: UUID, delivery: int) -> H
     )
     try:
         services.send_again(delivery=delivery_row, now=timezone.now())
-        messages.success(request, _("The message is sent again with the same ID."))
+        messages.success(request, "The message is sent again with the same ID.")
     except services.WebhookError as error:
         messages.error(request, str(error))
     return redirect("webhook", study.slug, key)

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study, Versioned
@@ -47,27 +45,27 @@ class PromptForm(forms.Form):
     helps: ClassVar[Mapping[str, Any]] = {}
 
     endpoint = forms.ModelChoiceField(
-        label=gettext_lazy("Model"),
+        label="Model",
         queryset=Endpoint.objects.allowed().order_by("name", "id"),
-        help_text=gettext_lazy("Only endpoints that an operator has allowed."),
+        help_text="Only endpoints that an operator has allowed.",
     )
     prompt = forms.CharField(
-        label=gettext_lazy("Prompt"),
+        label="Prompt",
         max_length=LONGEST_PROMPT,
         strip=True,
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "true"}),
     )
     temperature = forms.FloatField(
-        label=gettext_lazy("Temperature"),
+        label="Temperature",
         required=False,
         min_value=0,
         max_value=2,
-        help_text=gettext_lazy("Leave empty for the server's default."),
+        help_text="Leave empty for the server's default.",
     )
     max_tokens = forms.IntegerField(
-        label=gettext_lazy("Maximum answer length (tokens)"), required=False, min_value=16, max_value=1_000_000
+        label="Maximum answer length (tokens)", required=False, min_value=16, max_value=1_000_000
     )
-    seed = forms.IntegerField(label=gettext_lazy("Seed"), required=False, min_value=0, max_value=2**31)
+    seed = forms.IntegerField(label="Seed", required=False, min_value=0, max_value=2**31)
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -102,54 +100,48 @@ class WritingOrderForm(PromptForm):
     prompts: ClassVar = prompts
     sampling = ("temperature", "max_tokens", "frequency_penalty", "seed")
     helps: ClassVar = {
-        "prompt": gettext_lazy(
+        "prompt": (
             "The instructions that people get. {query}, {style}, {words}, {citing} and {passages} are filled in for "
             "each topic and style. A change creates a new version and a new participant."
         ),
-        "max_tokens": gettext_lazy("Leave empty for four tokens per requested word. Reasoning models need more."),
+        "max_tokens": "Leave empty for four tokens per requested word. Reasoning models need more.",
     }
 
-    styles = forms.MultipleChoiceField(label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple)
-    which = forms.ChoiceField(
-        label=gettext_lazy("Topics"), choices=TopicSelection.choices, initial=TopicSelection.NO_MODEL
-    )
+    styles = forms.MultipleChoiceField(label="Styles", widget=forms.CheckboxSelectMultiple)
+    which = forms.ChoiceField(label="Topics", choices=TopicSelection.choices, initial=TopicSelection.NO_MODEL)
     topics = forms.CharField(
-        label=gettext_lazy("Topic IDs"),
+        label="Topic IDs",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One per line. Only if you choose topics by ID."),
+        help_text="One per line. Only if you choose topics by ID.",
     )
     form = forms.ChoiceField(
-        label=gettext_lazy("Answer format"),
+        label="Answer format",
         choices=AnswerForm.choices,
         initial=AnswerForm.TEXT,
-        help_text=gettext_lazy("People write text. JSON helps small models to stay with their passages."),
+        help_text="People write text. JSON helps small models to stay with their passages.",
     )
     words = forms.IntegerField(
-        label=gettext_lazy("Target length (words)"),
+        label="Target length (words)",
         required=False,
         min_value=10,
         max_value=5000,
-        help_text=gettext_lazy("Leave empty for the target length of each style."),
+        help_text="Leave empty for the target length of each style.",
     )
     overlong = forms.FloatField(
-        label=gettext_lazy("Length limit (multiple of target)"),
+        label="Length limit (multiple of target)",
         initial=outcomes.OVERLONG,
         min_value=1,
         max_value=100,
-        help_text=gettext_lazy(
-            "Answers from this length on are too long. Answers that were cut off also count as too long."
-        ),
+        help_text=("Answers from this length on are too long. Answers that were cut off also count as too long."),
     )
-    accept_overlong = forms.BooleanField(
-        label=gettext_lazy("Keep answers that are too long as responses"), required=False
-    )
+    accept_overlong = forms.BooleanField(label="Keep answers that are too long as responses", required=False)
     frequency_penalty = forms.FloatField(
-        label=gettext_lazy("Frequency penalty"),
+        label="Frequency penalty",
         required=False,
         min_value=-2,
         max_value=2,
-        help_text=gettext_lazy("Small models need one, for example 0.6."),
+        help_text="Small models need one, for example 0.6.",
     )
     field_order = (
         "endpoint", "styles", "which", "topics", "form", "prompt", "words", "overlong", "accept_overlong",
@@ -181,9 +173,9 @@ class WritingOrderForm(PromptForm):
                 Topic.objects.filter(study=self.study, external_id__in=named).values_list("external_id", flat=True)
             )
             if not named:
-                self.add_error("topics", _("Enter the topic IDs, one per line."))
+                self.add_error("topics", "Enter the topic IDs, one per line.")
             elif unknown := [name for name in cleaned["topics"] if name not in known]:
-                self.add_error("topics", _("This study has no topic with the ID %s.") % ", ".join(unknown[:5]))
+                self.add_error("topics", "This study has no topic with the ID {}.".format(", ".join(unknown[:5])))
         return cleaned
 
     def order(self, *, now: datetime) -> Order:

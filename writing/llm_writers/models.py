@@ -1,7 +1,6 @@
 """Answers of models that were asked for a response."""
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Participant, Versioned
@@ -13,7 +12,7 @@ from ..enums import AnswerOutcome
 class WritingPrompt(Versioned):
     """The prompt by which a model is asked to write, in one version."""
 
-    text = models.TextField(_("prompt"))
+    text = models.TextField("prompt")
 
     class Meta(Versioned.Meta):
         pass
@@ -27,11 +26,11 @@ class ModelAnswer(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="model_answers")
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="model_answers")
     style = models.ForeignKey(Style, models.PROTECT, related_name="model_answers")
-    outcome = models.CharField(_("outcome"), max_length=10, choices=AnswerOutcome.choices)
-    text = models.TextField(_("model answer"), blank=True)
-    words = models.PositiveIntegerField(_("words"), default=0)
+    outcome = models.CharField("outcome", max_length=10, choices=AnswerOutcome.choices)
+    text = models.TextField("model answer", blank=True)
+    words = models.PositiveIntegerField("words", default=0)
     response = models.ForeignKey(Response, models.SET_NULL, null=True, blank=True, related_name="model_answers")
-    answered_at = models.DateTimeField(_("answered at"))
+    answered_at = models.DateTimeField("answered at")
 
     class Meta:
         constraints = [

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from crowdrag.llm import prompt_delimiters
 from crowdrag.studies.models import Study
@@ -119,15 +118,12 @@ def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> 
     """
     placeholders = set(_PLACE.findall(text))
     if missing := [name for name in needed if name not in placeholders]:
-        raise BadPromptError(
-            _("The prompt must contain these placeholders: %s.") % ", ".join(f"{{{name}}}" for name in missing)
-        )
+        named = ", ".join(f"{{{name}}}" for name in missing)
+        raise BadPromptError(f"The prompt must contain these placeholders: {named}.")
     if unknown := sorted(placeholders - set(places)):
         known = ", ".join(f"{{{name}}}" for name in places)
         named = ", ".join(f"{{{name}}}" for name in unknown)
-        raise BadPromptError(
-            _("Unknown placeholders: %(unknown)s. You can use: %(known)s.") % {"unknown": named, "known": known}
-        )
+        raise BadPromptError(f"Unknown placeholders: {named}. You can use: {known}.")
 
 
 def fill(text: str, *, slot: Slot, form: str, words: int) -> str:

@@ -7,7 +7,6 @@ from typing import Any, Final
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
@@ -111,16 +110,16 @@ def _call(response: Response) -> Call | None:
 
 # In the order in which they are shown. The seed stands on the page of every run.
 LABELS: Final[Mapping[str, str | Promise]] = {
-    "endpoint": _("Endpoint"),
-    "prompt": _("Prompt"),
-    "styles": _("Styles"),
-    "topics": _("Topics"),
-    "which": _("Topics and styles"),
-    "form": _("Answer format"),
-    "words": _("Target length (words)"),
-    "overlong": _("Length limit (multiple of target)"),
-    "accept_overlong": _("Keep answers that are too long as responses"),
-    "parameters": _("Model parameters"),
+    "endpoint": "Endpoint",
+    "prompt": "Prompt",
+    "styles": "Styles",
+    "topics": "Topics",
+    "which": "Topics and styles",
+    "form": "Answer format",
+    "words": "Target length (words)",
+    "overlong": "Length limit (multiple of target)",
+    "accept_overlong": "Keep answers that are too long as responses",
+    "parameters": "Model parameters",
 }
 
 
@@ -135,11 +134,7 @@ def _endpoint(key: Any) -> Any:
 
 def _prompt(key: Any) -> Any:
     prompt = WritingPrompt.objects.filter(pk=key).first()
-    return (
-        key
-        if prompt is None
-        else str(_("%(name)s, version %(version)s") % {"name": prompt.name, "version": prompt.version})
-    )
+    return key if prompt is None else str(f"{prompt.name}, version {prompt.version}")
 
 
 def _styles(keys: Any) -> Any:
@@ -148,7 +143,7 @@ def _styles(keys: Any) -> Any:
 
 
 def _topics(names: Any) -> Any:
-    return names or str(_("all"))
+    return names or "all"
 
 
 _WORDS: Final[Mapping[str, Callable[[Any], Any]]] = {

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -15,10 +14,10 @@ from ..models import Response, RetrievedPassage, Style, Topic
 class TopicSelection(models.TextChoices):
     """Which topics a campaign asks for."""
 
-    NO_MODEL = "no_model", _("topics without a response by a model")
-    NOBODY = "nobody", _("topics without a response by a person")
-    ALL = "all", _("all topics")
-    CHOSEN = "chosen", _("topics listed below")
+    NO_MODEL = "no_model", "topics without a response by a model"
+    NOBODY = "nobody", "topics without a response by a person"
+    ALL = "all", "all topics"
+    CHOSEN = "chosen", "topics listed below"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.llm import gateway
 from crowdrag.llm.models import Endpoint
@@ -27,8 +26,8 @@ LEAST_TOKENS: Final = 64
 class AnswerForm(models.TextChoices):
     """In which form a model answers."""
 
-    TEXT = "text", _("text with citation markers, as people write")
-    STATEMENTS = "statements", _("statements with their citations, as JSON")
+    TEXT = "text", "text with citation markers, as people write"
+    STATEMENTS = "statements", "statements with their citations, as JSON"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.kinds import InputRejectedError, Work
@@ -28,7 +27,6 @@ from .writer import AnswerForm, Writer
 
 def register_kind() -> None:
     """Add campaigns to the kinds of runs; called once, when the app is ready."""
-    from django.utils.translation import gettext_lazy as _
 
     from crowdrag.jobs.enums import Queue
     from crowdrag.jobs.kinds import Kind, register
@@ -38,7 +36,7 @@ def register_kind() -> None:
     register(
         Kind(
             name=KIND,
-            title=_("Model writer run"),
+            title="Model writer run",
             queue=Queue.LLM,
             plan=plan,
             work=work,
@@ -132,7 +130,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     slots = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
     if not slots:
         raise InputRejectedError(
-            [{"field": "topics", "message": _("There is nothing to write. No topics with passages are left.")}]
+            [{"field": "topics", "message": "There is nothing to write. No topics with passages are left."}]
         )
     run.inputs_digest = hashlib.sha256(json.dumps([order.kept, slots], sort_keys=True).encode()).hexdigest()
     concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)

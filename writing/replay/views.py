@@ -2,7 +2,6 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_GET
@@ -67,5 +66,5 @@ def shown(response: Response) -> dict[str, object]:
 def _log(response: Response) -> WritingLog:
     log: WritingLog | None = getattr(response.task, "log", None)
     if log is None:
-        raise Http404(_("This response has no writing log."))
+        raise Http404("This response has no writing log.")
     return log

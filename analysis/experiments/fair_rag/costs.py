@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import perm
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from analysis.rag.fair_rag import query_measures
 from analysis.rag.fair_rag.rankings import rank
@@ -115,17 +114,15 @@ def _share_of_lists(collection: Collection, taking: Sequence[Query], parameters:
 
 
 def _note(collection: Collection, parameters: FairRagParameters, judged: int) -> str:
-    note = _(
+    note = (
         "These are maximum numbers: questions with fewer than two useful documents are excluded after "
         "labelling, and equal lists are generated once."
     )
     if judged:
-        sentence = _(
-            "The entailment model reads up to %(n)s pairs of texts. The time assumes a large model on two cores."
-        )
+        sentence = "The entailment model reads up to %(n)s pairs of texts. The time assumes a large model on two cores."
         note = f"{note} {sentence % {'n': f'{judged:,}'}}"
     if bare := eligibility.without_scores(collection, parameters):
-        sentence = _("Excluded because “given” needs a score for every document: %(named)s.")
+        sentence = "Excluded because “given” needs a score for every document: %(named)s."
         note = f"{note} {sentence % {'named': eligibility.named([query.id for query in bare])}}"
     return note
 

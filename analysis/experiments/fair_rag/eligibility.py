@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from django.utils.translation import gettext as _
-
 from analysis.rag.fair_rag.utility import FEWEST_USEFUL, unusable
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.qa_metrics import METRICS, Metric, score_together
@@ -79,7 +77,7 @@ def without_scores(collection: Collection, parameters: FairRagParameters) -> lis
     """
     without = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
     if without and not labelled(collection, parameters):
-        message = _(
+        message = (
             "The retriever “given” needs a score for every document in the data. None of these questions has "
             "one for all (%(named)s). Documents added from other questions have no scores. Choose another "
             "retriever."

@@ -1,7 +1,5 @@
 """The experiment as the frame knows it: how its parameters are asked for, its stages and tables."""
 
-from django.utils.translation import gettext_lazy as _
-
 from .. import experiment
 from ..experiment import Experiment, Stage
 from . import compute, eligibility, stages
@@ -13,17 +11,15 @@ from .tables import TABLES
 
 EXPERIMENT = Experiment(
     name="fair",
-    title=_("Fair ranking"),
-    about=_(
-        "What do fairer rankings cost? The experiment samples rankings with different amounts of "
+    title="Fair ranking",
+    about=("What do fairer rankings cost? The experiment samples rankings with different amounts of "
 "randomness, and the model answers with each. It measures how evenly documents are exposed, how "
-"good the answers are, and which documents they follow from."
-    ),
+"good the answers are, and which documents they follow from."),
     parameters=FairRagParameters,
     collections=("study", "qa", "lamp", "bank"),
     stages=(
-        Stage(stages.LABELS, _("Labelling useful documents"), stages.label, stages.label_units),
-        Stage(stages.RANKINGS, _("Answering with rankings"), stages.measure),
+        Stage(stages.LABELS, "Labelling useful documents", stages.label, stages.label_units),
+        Stage(stages.RANKINGS, "Answering with rankings", stages.measure),
     ),
     tables=TABLES,
     figures=FIGURES,

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from analysis.rag.fair_rag import ALL
 
 from ...figures.figure import Figure
@@ -31,14 +28,12 @@ def disparity(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -
         for row in rows
     ]
     order = [f"{alpha:g}" for alpha in sorted({row["alpha"] for row in rows})]
-    x = alt.X("alpha:N", sort=order, title=gettext("Alpha"), axis=alt.Axis(labelAngle=0))
-    y = alt.Y(
-        "disparity:Q", title=gettext("EE-D, normalised"), scale=alt.Scale(domain=UNIT), axis=alt.Axis(tickCount=5)
-    )
+    x = alt.X("alpha:N", sort=order, title="Alpha", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("disparity:Q", title="EE-D, normalised", scale=alt.Scale(domain=UNIT), axis=alt.Axis(tickCount=5))
     base = alt.Chart().encode(x=x)
     points = base.mark_tick(thickness=1.5, opacity=0.45, width=26, color=colours["human"]).encode(y=y)
     means = base.mark_line(color=colours["model"], point=alt.OverlayMarkDef(filled=True, size=50)).encode(
-        y=alt.Y("mean(disparity):Q", title=gettext("EE-D, normalised"))
+        y=alt.Y("mean(disparity):Q", title="EE-D, normalised")
     )
     panel = (points + means).properties(width=max(120, 45 * len(order)), height=SIZE)
     names = list(dict.fromkeys(row["retriever"] for row in shown))
@@ -47,15 +42,15 @@ def disparity(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -
 
 def tradeoffs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Figure 4: ranking quality and utility."""
-    across = gettext("Disparity (EE-D)"), gettext("Ranking quality (EE-R)"), gettext("Disparity (EE-D)")
-    up = gettext("Ranking quality (EE-R)"), gettext("Utility (EU)"), gettext("Utility (EU)")
+    across = "Disparity (EE-D)", "Ranking quality (EE-R)", "Disparity (EE-D)"
+    up = "Ranking quality (EE-R)", "Utility (EU)", "Utility (EU)"
     return _panels(tables, colours, zip(("DR", "RU", "DU"), across, up, strict=True))
 
 
 def attribution(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Figure 5: attribution rate, and disparity of what is attributed."""
-    across = gettext("Disparity (EE-D)"), gettext("Ranking quality (EE-R)"), gettext("Disparity (EE-D)")
-    up = gettext("Attribution rate (EAR)"), gettext("Attribution rate (EAR)"), gettext("Attributed disparity (EAE-D)")
+    across = "Disparity (EE-D)", "Ranking quality (EE-R)", "Disparity (EE-D)"
+    up = "Attribution rate (EAR)", "Attribution rate (EAR)", "Attributed disparity (EAE-D)"
     return _panels(tables, colours, zip(("DA", "RA", "DD"), across, up, strict=True))
 
 
@@ -77,8 +72,8 @@ def _panels(tables: Tables, colours: Spec, panels: Any) -> Spec:
 def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spec, *, diagonal: bool) -> Any:
     import altair as alt
 
-    title = gettext("Retriever")
-    words = {name: gettext("all retrievers") if name == ALL else name for name in names}
+    title = "Retriever"
+    words = {name: "all retrievers" if name == ALL else name for name in names}
     shown = [row | {"retriever": words[row["retriever"]]} for row in rows]
     series = list(words.values())
     shades = [colours[SHADES[i % len(SHADES)]] for i in range(len(series))]
@@ -108,12 +103,12 @@ def _panel(rows: list[Row], names: list[str], across: str, up: str, colours: Spe
 FIGURES = (
     Figure(
         "fair_disparity",
-        _("Disparity by alpha"),
-        _(
+        "Disparity by alpha",
+        (
             "Normalised disparity of each question's sampled rankings by alpha. The line is the mean. "
             "Rankings become fairer with lower alpha."
         ),
-        _(
+        (
             "One column of points for each alpha, with one point for each question. Columns of greater "
             "alphas are higher."
         ),
@@ -122,25 +117,25 @@ FIGURES = (
     ),
     Figure(
         "fair_tradeoffs",
-        _("Fairness, ranking quality and utility"),
-        _(
+        "Fairness, ranking quality and utility",
+        (
             "Means of five intervals, all normalised: ranking quality by disparity, utility by ranking "
             "quality, utility by disparity. Bars: 95 % intervals over resampled questions."
         ),
-        _("Three panels with one line for each retriever. The table of curves has the numbers."),
+        "Three panels with one line for each retriever. The table of curves has the numbers.",
         tables=("fair_curves",),
         draw=tradeoffs,
     ),
     Figure(
         "fair_attribution",
-        _("Fairness and attribution"),
-        _(
+        "Fairness and attribution",
+        (
             "Means of five intervals, with normalised disparity and ranking quality: attribution rate by "
             "disparity, attribution rate by ranking quality, and disparity of attributed sources by "
             "disparity of retrieved sources, with the diagonal. Bars: 95 % intervals over resampled "
             "questions."
         ),
-        _("Three panels with one line for each retriever. The table of curves has the numbers."),
+        "Three panels with one line for each retriever. The table of curves has the numbers.",
         tables=("fair_curves",),
         draw=attribution,
     ),

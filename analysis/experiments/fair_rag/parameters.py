@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, get_args
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from analysis.rag.fair_rag.utility import INSTRUCTION, PromptSettings
 from analysis.rag.qa_metrics import METRICS
 from analysis.ranking.exposure import Bounds
@@ -24,8 +21,8 @@ DEFAULT_METRIC = "f1"
 #: Above this the logits of the best item leave no chance to others and overflow: 2^alpha.
 MOST_ALPHA = 64.0
 ENTAILMENT_LABELS = {
-    entailment_models.GENERATOR: gettext_lazy("the model that answers"),
-    entailment_models.NONE: gettext_lazy("not measured"),
+    entailment_models.GENERATOR: "the model that answers",
+    entailment_models.NONE: "not measured",
 }
 
 
@@ -39,108 +36,104 @@ class FairRagParameters(ParameterReader):
 
     retrievers: tuple[str, ...] = parameter(
         ("bm25",),
-        gettext_lazy("Retrievers"),
+        "Retrievers",
         "choices",
-        help=gettext_lazy(
+        help=(
             "bm25 weights words by the question's own documents, bm25:all by all documents. given: scores in the data."
         ),
         choices=tuple((name, name) for name in retrievers.offered()),
     )
     alphas: tuple[float, ...] = parameter(
         (1.0, 2.0, 4.0, 8.0),
-        gettext_lazy("Alpha"),
+        "Alpha",
         "numbers",
-        help=gettext_lazy("Fairness: 0 is random, 8 gives almost always the same ranking."),
+        help="Fairness: 0 is random, 8 gives almost always the same ranking.",
         least=0,
         most=MOST_ALPHA,
     )
     samples: int = parameter(
         100,
-        gettext_lazy("Rankings"),
+        "Rankings",
         "integer",
-        help=gettext_lazy("Sampled rankings per question and alpha."),
+        help="Sampled rankings per question and alpha.",
         least=2,
         most=10_000,
     )
     k: int = parameter(
         5,
-        gettext_lazy("Documents per ranking"),
+        "Documents per ranking",
         "integer",
-        help=gettext_lazy("The model reads this many documents of each ranking."),
+        help="The model reads this many documents of each ranking.",
         least=1,
         most=100,
     )
     lists_per_query: int = parameter(
         0,
-        gettext_lazy("Lists per question"),
+        "Lists per question",
         "integer",
-        help=gettext_lazy(
-            "Maximum number of distinct lists to generate. 0: all. Fewer lists cost less and add a standard error."
-        ),
+        help=("Maximum number of distinct lists to generate. 0: all. Fewer lists cost less and add a standard error."),
         least=0,
         most=100_000,
     )
     metric: str = parameter(
         "",
-        gettext_lazy("Answer metric"),
+        "Answer metric",
         "choice",
         choices=(
-            ("", gettext_lazy("the metric in the data")),
+            ("", "the metric in the data"),
             *((name, METRIC_LABELS.get(name, name)) for name in METRICS),
         ),
     )
     entailment: str = parameter(
         entailment_models.GENERATOR,
-        gettext_lazy("Attribution by"),
+        "Attribution by",
         "choice",
-        help=gettext_lazy(
-            "An entailment model, or the model itself with yes/no prompts, which needs most of the calls."
-        ),
+        help=("An entailment model, or the model itself with yes/no prompts, which needs most of the calls."),
         choices=tuple((name, ENTAILMENT_LABELS.get(name, name)) for name in entailment_models.offered()),
     )
     claim: str = parameter(
         "answer",
-        gettext_lazy("Claim to attribute"),
+        "Claim to attribute",
         "choice",
-        choices=(("answer", gettext_lazy("the answer")), ("question_and_answer", gettext_lazy("question and answer"))),
+        choices=(("answer", "the answer"), ("question_and_answer", "question and answer")),
         is_advanced=True,
     )
     bounds: str = parameter(
         "published",
-        gettext_lazy("Bounds"),
+        "Bounds",
         "choice",
-        help=gettext_lazy("Bounds for normalising exposure. The authors' code and the paper's equations differ."),
+        help="Bounds for normalising exposure. The authors' code and the paper's equations differ.",
         choices=(
-            ("published", gettext_lazy("the authors' code")),
-            ("definition", gettext_lazy("the paper's equations")),
-            ("infinite", gettext_lazy("infinitely many documents")),
-            ("tight", gettext_lazy("values that rankings can reach")),
+            ("published", "the authors' code"),
+            ("definition", "the paper's equations"),
+            ("infinite", "infinitely many documents"),
+            ("tight", "values that rankings can reach"),
         ),
         is_advanced=True,
     )
     instruction: str = parameter(
         INSTRUCTION,
-        gettext_lazy("Instruction"),
+        "Instruction",
         "text",
-        help=gettext_lazy("Text before each question."),
+        help="Text before each question.",
         most=2000,
         is_advanced=True,
     )
-    max_tokens: int = parameter(24, gettext_lazy("Tokens per answer"), "integer", least=1, most=4096, is_advanced=True)
+    max_tokens: int = parameter(24, "Tokens per answer", "integer", least=1, most=4096, is_advanced=True)
     most_words: int = parameter(
         0,
-        gettext_lazy("Words per document"),
+        "Words per document",
         "integer",
-        help=gettext_lazy("Longer documents are cut. 0: no limit."),
+        help="Longer documents are cut. 0: no limit.",
         least=0,
         most=10_000,
         is_advanced=True,
     )
     resamples: int = parameter(
         1000,
-        gettext_lazy("Resamples"),
+        "Resamples",
         "integer",
-        help=gettext_lazy("Resamples of questions for intervals."),
+        help="Resamples of questions for intervals.",
         least=10,
         most=100_000,
         is_advanced=True,
@@ -182,7 +175,7 @@ class FairRagParameters(ParameterReader):
             if declared.kind == "integer" and declared.least is not None and declared.most is not None:
                 _within(declared.name, value, declared.least, declared.most)
         if self.lists_per_query and self.lists_per_query < 2 * self.ways:
-            message = _(
+            message = (
                 "“Lists per question” is %(given)s. It must be at least %(least)s (2 for each of the %(ways)s "
                 "rankings), or 0 for all."
             )
@@ -200,7 +193,7 @@ def _read(name: str, usual: Any, value: Any) -> Any:
         if isinstance(value, str):
             value = [part for part in value.replace(",", " ").split() if part]
         if not isinstance(value, Sequence):
-            raise BadParameterError(_("%(name)s must be a list, not %(value)r.") % {"name": name, "value": value})
+            raise BadParameterError(f"{name} must be a list, not {value!r}.")
         return tuple(_read(name, usual[0], item) for item in value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(usual, float) and is_number:
@@ -209,24 +202,24 @@ def _read(name: str, usual: Any, value: Any) -> Any:
         return int(value)
     if isinstance(usual, str) and isinstance(value, str):
         return value.strip()
-    kinds = {float: _("a number"), int: _("a whole number"), str: _("text")}
-    message = _("%(name)s must be %(kind)s, not %(value)r.")
+    kinds = {float: "a number", int: "a whole number", str: "text"}
+    message = "%(name)s must be %(kind)s, not %(value)r."
     raise BadParameterError(message % {"name": name, "value": value, "kind": kinds[type(usual)]})
 
 
 def _several(name: str, values: Sequence[Any]) -> None:
     if not values or len(set(values)) < len(values) or "" in values:
-        message = _("%(name)s must have at least one value and no duplicates, not %(values)s.")
+        message = "%(name)s must have at least one value and no duplicates, not %(values)s."
         raise BadParameterError(message % {"name": name, "values": list(values)})
 
 
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not (isfinite(value) and least <= value <= most):
-        message = _("%(name)s must be between %(least)s and %(most)s, not %(value)s.")
+        message = "%(name)s must be between %(least)s and %(most)s, not %(value)s."
         raise BadParameterError(message % {"name": name, "value": value, "least": least, "most": most})
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        message = _("%(name)s must be one of %(known)s, not %(value)r.")
+        message = "%(name)s must be one of %(known)s, not %(value)r."
         raise BadParameterError(message % {"name": name, "value": value, "known": ", ".join(map(repr, known))})

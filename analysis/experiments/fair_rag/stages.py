@@ -8,7 +8,6 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from analysis.rag.fair_rag import query_measures, utility
@@ -105,7 +104,7 @@ def _ask(
     ordered = sorted(claims)
     probabilities: dict[tuple[int, str], float] = {}
     for start in range(0, len(ordered), PAIRS):
-        context.report(start, len(ordered), _("Attributing answers to documents"), by_answer=True)
+        context.report(start, len(ordered), "Attributing answers to documents", by_answer=True)
         part = ordered[start : start + PAIRS]
         pairs = [(_premise(query, document_index), _claim(query, text, parameters)) for document_index, text in part]
         probabilities |= dict(zip(part, entailment.probabilities(pairs).tolist(), strict=True))
@@ -293,7 +292,7 @@ def _rank(context: StageContext, query: Query, useful: NDArray[np.bool_]) -> lis
 
 def _generate(context: StageContext, prompts: Sequence[Prompt]) -> list[Output]:
     """Ask for all prompts; each answer is a step."""
-    context.report(0, len(prompts), _("Generating answers"), by_answer=True)
+    context.report(0, len(prompts), "Generating answers", by_answer=True)
     return context.generator.generate(prompts)
 
 

@@ -1,60 +1,58 @@
 """Tables and charts of fair RAG experiments (fair_rag, Tables 1 and 2, Figures 3 to 5)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
 
 CURVES = {
-    "DR": _("ranking quality by disparity"),
-    "DU": _("utility by disparity"),
-    "RU": _("utility by ranking quality"),
-    "DA": _("attribution rate by disparity"),
-    "RA": _("attribution rate by ranking quality"),
-    "DD": _("attributed disparity by disparity"),
+    "DR": "ranking quality by disparity",
+    "DU": "utility by disparity",
+    "RU": "utility by ranking quality",
+    "DA": "attribution rate by disparity",
+    "RA": "attribution rate by ranking quality",
+    "DD": "attributed disparity by disparity",
 }
 MEASURES = {
-    "disparity": _("EE-D"),
-    "relevance": _("EE-R"),
-    "distance": _("EE-L"),
-    "disparity_normalised": _("EE-D, normalised"),
-    "relevance_normalised": _("EE-R, normalised"),
-    "utility": _("EU"),
-    "utility_normalised": _("EU, normalised"),
-    "attribution": _("EAR"),
-    "attributed_disparity": _("EAE-D"),
-    "attributed_normalised": _("EAE-D, normalised"),
+    "disparity": "EE-D",
+    "relevance": "EE-R",
+    "distance": "EE-L",
+    "disparity_normalised": "EE-D, normalised",
+    "relevance_normalised": "EE-R, normalised",
+    "utility": "EU",
+    "utility_normalised": "EU, normalised",
+    "attribution": "EAR",
+    "attributed_disparity": "EAE-D",
+    "attributed_normalised": "EAE-D, normalised",
 }
 METRICS = {
-    "em": _("exact match"),
-    "f1": _("F1"),
-    "accuracy": _("accuracy"),
-    "mae": _("MAE"),
-    "rmse": _("RMSE"),
-    "rouge_1": _("ROUGE-1"),
-    "rouge_l": _("ROUGE-L"),
+    "em": "exact match",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "mae": "MAE",
+    "rmse": "RMSE",
+    "rouge_1": "ROUGE-1",
+    "rouge_l": "ROUGE-L",
 }
 RANKS = {
-    "sampled": _("sampled"),
-    "deterministic": _("deterministic"),
-    "oracle": _("oracle"),
-    "none": _("without documents"),
+    "sampled": "sampled",
+    "deterministic": "deterministic",
+    "oracle": "oracle",
+    "none": "without documents",
 }
-REASONS = {"": _("included")}
-STEPS = {"labels": _("utility labels"), "rankings": _("rankings"), "attribution": _("attribution")}
+REASONS = {"": "included"}
+STEPS = {"labels": "utility labels", "rankings": "rankings", "attribution": "attribution"}
 
-RETRIEVER = Column("retriever", _("Retriever"))
-RANK = Column("rank", _("Rankings"), words=RANKS)
-CURVE = Column("curve", _("Curve"), words=CURVES)
-ALPHA = Column("alpha", _("Alpha"), 1, is_key=True)
-START, END = Column("start", _("From"), 1, is_key=True), Column("end", _("To"), 1, is_key=True)
-QUERIES, RUNS = count("n", _("Questions")), count("n", _("Runs"))
-LEFT_OUT = count("left_out", _("Excluded"))
-P, ADJUSTED = Column("p", _("p"), 4), Column("p_adjusted", _("p adjusted"), 4)
+RETRIEVER = Column("retriever", "Retriever")
+RANK = Column("rank", "Rankings", words=RANKS)
+CURVE = Column("curve", "Curve", words=CURVES)
+ALPHA = Column("alpha", "Alpha", 1, is_key=True)
+START, END = Column("start", "From", 1, is_key=True), Column("end", "To", 1, is_key=True)
+QUERIES, RUNS = count("n", "Questions"), count("n", "Runs")
+LEFT_OUT = count("left_out", "Excluded")
+P, ADJUSTED = Column("p", "p", 4), Column("p_adjusted", "p adjusted", 4)
 
 FAIR_TRADEOFF = Table(
     "fair_tradeoff",
-    _("Cost of fairness"),
-    _(
+    "Cost of fairness",
+    (
         "Slope of a straight line through all runs (one for each question and alpha), and area under the "
         "curve through the means of five intervals of equal width. A steeper line means a stronger "
         "trade-off. Measures are normalised. In brackets: 95 % intervals over resampled questions."
@@ -62,8 +60,8 @@ FAIR_TRADEOFF = Table(
     (
         RETRIEVER,
         CURVE,
-        named_estimate("slope", _("Slope"), digits=3),
-        named_estimate("area", _("Area"), digits=3),
+        named_estimate("slope", "Slope", digits=3),
+        named_estimate("area", "Area", digits=3),
         RUNS,
         LEFT_OUT,
     ),
@@ -75,8 +73,8 @@ FAIR_TRADEOFF = Table(
 )
 FAIR_INTERVALS = Table(
     "fair_intervals",
-    _("Utility of fairer and deterministic rankings"),
-    _(
+    "Utility of fairer and deterministic rankings",
+    (
         "Mean normalised utility of the runs in each interval of normalised disparity, minus that of the "
         "deterministic ranking. p: Student's unpaired t-test, adjusted for the false discovery rate over "
         "this table. In brackets: 95 % intervals over resampled questions."
@@ -85,9 +83,9 @@ FAIR_INTERVALS = Table(
         RETRIEVER,
         START,
         END,
-        Column("baseline", _("Deterministic"), 3),
-        Column("utility", _("Utility"), 3),
-        estimate("difference", _("Difference"), digits=3),
+        Column("baseline", "Deterministic", 3),
+        Column("utility", "Utility", 3),
+        estimate("difference", "Difference", digits=3),
         P,
         ADJUSTED,
         RUNS,
@@ -101,18 +99,18 @@ FAIR_INTERVALS = Table(
 )
 FAIR_ALPHAS = Table(
     "fair_alphas",
-    _("Disparity by alpha"),
-    _(
+    "Disparity by alpha",
+    (
         "Mean normalised disparity of the second alpha minus that of the first. p: Student's t-test "
         "paired by question, adjusted for the false discovery rate over this table. In brackets: 95 % "
         "intervals over resampled questions."
     ),
     (
         RETRIEVER,
-        Column("alpha_1", _("Alpha"), 1, is_key=True),
-        Column("alpha_2", _("Compared with"), 1, is_key=True),
-        estimate("difference", _("Difference"), digits=3),
-        Column("statistic", _("t"), 2),
+        Column("alpha_1", "Alpha", 1, is_key=True),
+        Column("alpha_2", "Compared with", 1, is_key=True),
+        estimate("difference", "Difference", digits=3),
+        Column("statistic", "t", 2),
         P,
         ADJUSTED,
         QUERIES,
@@ -124,8 +122,8 @@ FAIR_ALPHAS = Table(
 )
 FAIR_SUMMARY = Table(
     "fair_summary",
-    _("Fairness, ranking quality, utility and attribution"),
-    _(
+    "Fairness, ranking quality, utility and attribution",
+    (
         "Means over questions. EE-D: disparity of expected exposure (higher is less fair). EE-R: its "
         "relevance. EE-L: its distance from the ideal. EU: expected utility (normalised: divided by the "
         "best for the question). EAR: attribution rate. EAE-D: disparity of attributed exposure. In "
@@ -136,9 +134,9 @@ FAIR_SUMMARY = Table(
         RETRIEVER,
         RANK,
         ALPHA,
-        Column("measure", _("Measure"), words=MEASURES),
-        estimate("value", _("Mean"), digits=3),
-        Column("error", _("Error"), 3),
+        Column("measure", "Measure", words=MEASURES),
+        estimate("value", "Mean", digits=3),
+        Column("error", "Error", 3),
         QUERIES,
     ),
     about=(
@@ -148,8 +146,8 @@ FAIR_SUMMARY = Table(
 )
 FAIR_METRICS = Table(
     "fair_metrics",
-    _("Answer quality by metric"),
-    _(
+    "Answer quality by metric",
+    (
         "Scores of the answers by all metrics of their task: means over questions of the mean over "
         "sampled rankings. Lower is better for MAE and RMSE. RMSE is the root of the mean squared error. "
         "One metric defines utility. In brackets: 95 % intervals over resampled questions. Error: "
@@ -159,10 +157,10 @@ FAIR_METRICS = Table(
         RETRIEVER,
         RANK,
         ALPHA,
-        Column("metric", _("Metric"), words=METRICS),
-        Column("is_utility", _("Defines utility")),
-        estimate("value", _("Mean"), digits=3),
-        Column("error", _("Error"), 3),
+        Column("metric", "Metric", words=METRICS),
+        Column("is_utility", "Defines utility"),
+        estimate("value", "Mean", digits=3),
+        Column("error", "Error", 3),
         QUERIES,
     ),
     about=(
@@ -173,8 +171,8 @@ FAIR_METRICS = Table(
 )
 FAIR_CURVES = Table(
     "fair_curves",
-    _("Curves by interval"),
-    _(
+    "Curves by interval",
+    (
         "Means of the runs in each of five intervals of the curve's x measure. In brackets: 95 % "
         "intervals over resampled questions."
     ),
@@ -183,37 +181,37 @@ FAIR_CURVES = Table(
         CURVE,
         START,
         END,
-        Column("x", _("x"), 3),
-        Column("y", _("y"), 3, low="low", high="high"),
+        Column("x", "x", 3),
+        Column("y", "y", 3, low="low", high="high"),
         RUNS,
     ),
     about="retriever, curve, start, end; means x and y of the runs in the interval, low and high of y; n runs",
 )
 FAIR_QUERIES = Table(
     "fair_queries",
-    _("All questions and rankings"),
-    _("All measures of each question. Errors are standard errors from generating only some of the distinct lists."),
+    "All questions and rankings",
+    "All measures of each question. Errors are standard errors from generating only some of the distinct lists.",
     (
-        Column("query", _("Question")),
+        Column("query", "Question"),
         RETRIEVER,
         RANK,
         ALPHA,
-        count("items", _("Documents")),
-        count("useful", _("Useful")),
+        count("items", "Documents"),
+        count("useful", "Useful"),
         *(Column(key, label, 3) for key, label in MEASURES.items()),
-        Column("best", _("Best utility"), 3),
+        Column("best", "Best utility", 3),
         *(
             Column(f"{key}_error", label, 3)
             for key, label in (
-                ("utility", _("EU, error")),
-                ("utility_normalised", _("EU, normalised, error")),
-                ("attribution", _("EAR, error")),
-                ("attributed_disparity", _("EAE-D, error")),
-                ("attributed_normalised", _("EAE-D, normalised, error")),
+                ("utility", "EU, error"),
+                ("utility_normalised", "EU, normalised, error"),
+                ("attribution", "EAR, error"),
+                ("attributed_disparity", "EAE-D, error"),
+                ("attributed_normalised", "EAE-D, normalised, error"),
             )
         ),
-        count("lists", _("Distinct lists")),
-        count("generated", _("Generated")),
+        count("lists", "Distinct lists"),
+        count("generated", "Generated"),
     ),
     is_whole=False,
     about=(
@@ -224,40 +222,40 @@ FAIR_QUERIES = Table(
 )
 FAIR_LABELS = Table(
     "fair_labels",
-    _("Utility labels"),
-    _(
+    "Utility labels",
+    (
         "Utility of the generator's answer without documents and with each document alone. A document is "
         "useful if it increases utility."
     ),
     (
-        Column("query", _("Question")),
-        Column("document", _("Document")),
-        Column("without", _("Without documents"), 3),
-        Column("alone", _("With this document"), 3),
-        Column("gain", _("Gain"), 3),
-        Column("useful", _("Useful")),
+        Column("query", "Question"),
+        Column("document", "Document"),
+        Column("without", "Without documents", 3),
+        Column("alone", "With this document", 3),
+        Column("gain", "Gain", 3),
+        Column("useful", "Useful"),
     ),
     is_whole=False,
     about="question, document; utility without documents and with this document alone, gain, useful",
 )
 FAIR_EXAMPLES = Table(
     "fair_examples",
-    _("Example answers"),
-    _(
+    "Example answers",
+    (
         "Questions sampled with the run's seed: the answer without documents, and for each ranking the "
         "answer to one of its lists, drawn in proportion to how often it was sampled. Documents are in "
         "the order in which the model read them."
     ),
     (
-        Column("query", _("Question")),
-        Column("question", _("Text")),
-        Column("gold", _("Right answer")),
+        Column("query", "Question"),
+        Column("question", "Text"),
+        Column("gold", "Right answer"),
         RETRIEVER,
         RANK,
         ALPHA,
-        Column("documents", _("Documents")),
-        Column("answer", _("Answer")),
-        Column("utility", _("Utility"), 3),
+        Column("documents", "Documents"),
+        Column("answer", "Answer"),
+        Column("utility", "Utility", 3),
     ),
     holds=Holds.TEXTS,
     about=(
@@ -268,17 +266,17 @@ FAIR_EXAMPLES = Table(
 )
 FAIR_LEFT_OUT = Table(
     "fair_left_out",
-    _("Included and excluded questions"),
-    _(
+    "Included and excluded questions",
+    (
         "Number of included questions, and of excluded ones by reason, with the IDs of the first ones. A "
         "separate column counts what was excluded from the whole file before questions were sampled, for "
         "example documents."
     ),
     (
-        Column("reason", _("Reason"), words=REASONS),
-        count("queries", _("Questions")),
-        count("in_file", _("In whole file")),
-        Column("named", _("First ones")),
+        Column("reason", "Reason", words=REASONS),
+        count("queries", "Questions"),
+        count("in_file", "In whole file"),
+        Column("named", "First ones"),
     ),
     about=(
         "reason (empty: included), number of `queries` of the run, the first ten of them in `named`; "
@@ -288,22 +286,22 @@ FAIR_LEFT_OUT = Table(
 )
 FAIR_COSTS = Table(
     "fair_costs",
-    _("Generator usage"),
-    _(
+    "Generator usage",
+    (
         "Sampled rankings and the distinct prompts for them. Tokens include prompts with a stored "
         "answer. An answer is unreadable if the metric needs a rating and the answer has none. It gets "
         "the worst possible score."
     ),
     (
-        Column("step", _("Step"), words=STEPS),
-        Column("by", _("Model")),
-        Column("is_standin", _("Replaces an entailment model")),
-        count("rankings", _("Sampled rankings")),
-        count("prompts", _("Prompts")),
-        count("prompt_tokens", _("Input tokens")),
-        count("completion_tokens", _("Output tokens")),
-        count("failed", _("Without answer")),
-        count("unreadable", _("Unreadable")),
+        Column("step", "Step", words=STEPS),
+        Column("by", "Model"),
+        Column("is_standin", "Replaces an entailment model"),
+        count("rankings", "Sampled rankings"),
+        count("prompts", "Prompts"),
+        count("prompt_tokens", "Input tokens"),
+        count("completion_tokens", "Output tokens"),
+        count("failed", "Without answer"),
+        count("unreadable", "Unreadable"),
     ),
     about=(
         "step, model, whether it replaces an entailment model; sampled rankings, prompts, tokens, "

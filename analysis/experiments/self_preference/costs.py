@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext as _
-
 from analysis.rag.protocols import Collection, Document, Output, Prompt, Query
 from analysis.rag.self_preference import bank, bank_builder, knowledge, pairwise, pointwise
 
@@ -59,8 +57,7 @@ def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> Co
         queries=len(collection.queries) - bare,
         left_out=bare,
         seconds=_reading(collection) if parameters.perplexity else 0.0,
-        note=_("Up to %(calls)s replies may be unreadable. Each is requested at most %(n)s times.")
-        % {"calls": f"{again:,}", "n": parameters.attempts}
+        note=f"Up to {again:,} replies may be unreadable. Each is requested at most {parameters.attempts} times."
         if again
         else "",
         most=_added(prompts) if again else None,

@@ -1,7 +1,5 @@
 """The self-preference experiment as the frame knows it."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..experiment import Experiment, register
 from . import compute
 from .costs import estimate
@@ -13,8 +11,8 @@ from .tables import TABLES
 
 EXPERIMENT = Experiment(
     name="self_preference",
-    title=_("Self-preference"),
-    about=_(
+    title="Self-preference",
+    about=(
         "Does a model prefer passages that it wrote itself? It rates true and false passages by people "
         "and models, and answers questions from two of them in both orders. The passage it uses shows "
         "whether it prefers by author, order or truth."

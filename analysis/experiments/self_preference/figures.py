@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables.rows import Row
@@ -16,11 +13,11 @@ WIDTH = 300
 
 def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """The author's share and the first passage's by pair of authors, a panel for each kind of passages."""
-    measures = {"own": gettext("Author preferred"), "front": gettext("First preferred")}
+    measures = {"own": "Author preferred", "front": "First preferred"}
     rows = [row for row in tables["self_preference_pairs"] if row["presentation"] == "both" and row["own"] is not None]
     shown = [
         {
-            "pair": gettext("%(author)s and %(other)s") % row,
+            "pair": "{author} and {other}".format(**row),
             "panel": str(words.CASES[row["case"]]),
             "measure": measure_label,
             "value": row[name],
@@ -31,7 +28,7 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         if row["case"] in {"both_true", "both_false", "as_written"}
         for name, measure_label in measures.items()
     ]
-    title = gettext("Share of readings")
+    title = "Share of readings"
     return _points(shown, "measure", list(measures.values()), (colours["model"], colours["human"]), title, 0.5, "~%")
 
 
@@ -50,13 +47,13 @@ def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_rating_tests"]
         if row["difference"] is not None
     ]
-    title = gettext("Human minus model")
+    title = "Human minus model"
     return _points(shown, "measure", list(settings.values()), (colours["model"], colours["human"]), title, 0.0, "+~f")
 
 
 def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """The true passage's share by knowledge level."""
-    measure = gettext("True passage preferred")
+    measure = "True passage preferred"
     shown = [
         {
             "pair": str(words.LEVELS[row["level"]]),
@@ -69,7 +66,7 @@ def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
         for row in tables["self_preference_by_knowledge"]
         if row["factual"] is not None
     ]
-    return _points(shown, "measure", [measure], (colours["model"],), gettext("Share of readings"), 0.5, "~%")
+    return _points(shown, "measure", [measure], (colours["model"],), "Share of readings", 0.5, "~%")
 
 
 def _points(
@@ -117,8 +114,8 @@ def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .mark_bar()
         .encode(
             y=alt.Y("who:N", sort=list(dict.fromkeys(row["who"] for row in shown)), title=None),
-            x=alt.X("sum(share):Q", title=gettext("Share of passages"), axis=alt.Axis(format="~%")),
-            color=alt.Color("rating:O", scale=scale, title=gettext("Rating"), legend=alt.Legend(orient="bottom")),
+            x=alt.X("sum(share):Q", title="Share of passages", axis=alt.Axis(format="~%")),
+            color=alt.Color("rating:O", scale=scale, title="Rating", legend=alt.Legend(orient="bottom")),
             order=alt.Order("rating:Q"),
         )
         .properties(width=WIDTH, height=alt.Step(STEP + 4))
@@ -142,24 +139,24 @@ def _who(row: Any) -> str:
 FIGURES = (
     Figure(
         "self_preference_pairs",
-        _("Author preference and position bias"),
-        _(
+        "Author preference and position bias",
+        (
             "Share of readings that used the author's passage, and the first passage, of two passages with "
             "equal truth, over pairs resolved in both orders. Bars: 95 % intervals over questions. Line: no "
             "preference. As Figure 3 of the paper, with order added."
         ),
-        _("Shares by pair of authors, one panel for both true and one for both false. The table has the numbers."),
+        "Shares by pair of authors, one panel for both true and one for both false. The table has the numbers.",
         tables=("self_preference_pairs",),
         draw=pairs,
     ),
     Figure(
         "self_preference_rating_tests",
-        _("Ratings, human minus model"),
-        _(
+        "Ratings, human minus model",
+        (
             "Difference of mean ratings, human minus model, with 95 % intervals over questions. Left of the "
             "line, the model's passages are rated higher."
         ),
-        _(
+        (
             "Differences by model, one panel for each comparison and one colour for each prompt. The table "
             "has the numbers."
         ),
@@ -168,21 +165,21 @@ FIGURES = (
     ),
     Figure(
         "self_preference_scores",
-        _("Distribution of ratings"),
-        _("Shares of the ratings 1 to 5 by author and truth, one panel for each prompt."),
-        _("Stacked bars of shares of ratings. The table has the numbers."),
+        "Distribution of ratings",
+        "Shares of the ratings 1 to 5 by author and truth, one panel for each prompt.",
+        "Stacked bars of shares of ratings. The table has the numbers.",
         tables=("self_preference_scores",),
         draw=scores,
     ),
     Figure(
         "self_preference_by_knowledge",
-        _("Factuality preference by knowledge"),
-        _(
+        "Factuality preference by knowledge",
+        (
             "Share of readings that used the true passage of a true and a false one, by the evaluator's "
             "knowledge of the question without a passage. Bars: 95 % intervals over questions. Line: no "
             "preference."
         ),
-        _("Shares by knowledge level. The table has the numbers."),
+        "Shares by knowledge level. The table has the numbers.",
         tables=("self_preference_by_knowledge",),
         draw=by_knowledge,
     ),

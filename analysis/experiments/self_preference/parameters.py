@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from analysis.rag.self_preference import knowledge, prompts, replies
 from analysis.rag.self_preference.bank import HUMAN, Case, Style
 from analysis.rag.self_preference.knowledge import TRIES
@@ -19,21 +16,21 @@ from ..experiment import ParameterReader
 #: What can be asked of the evaluator.
 BUILD, KNOWLEDGE, RATINGS, READINGS = "build", "knowledge", "ratings", "readings"
 PARTS = {
-    BUILD: gettext_lazy("Write own passages first"),
-    KNOWLEDGE: gettext_lazy("Test knowledge without a passage"),
-    RATINGS: gettext_lazy("Rate each passage"),
-    READINGS: gettext_lazy("Answer from two passages, in both orders"),
+    BUILD: "Write own passages first",
+    KNOWLEDGE: "Test knowledge without a passage",
+    RATINGS: "Rate each passage",
+    READINGS: "Answer from two passages, in both orders",
 }
 CASES = {
-    Case.BOTH_TRUE: gettext_lazy("Both true"),
-    Case.BOTH_FALSE: gettext_lazy("Both false"),
-    Case.OURS_TRUE: gettext_lazy("Author's true, other's false"),
-    Case.THEIRS_TRUE: gettext_lazy("Other's true, author's false"),
-    Case.AS_WRITTEN: gettext_lazy("As written, truth unknown"),
-    Case.STYLE: gettext_lazy("Another style against the normal one"),
+    Case.BOTH_TRUE: "Both true",
+    Case.BOTH_FALSE: "Both false",
+    Case.OURS_TRUE: "Author's true, other's false",
+    Case.THEIRS_TRUE: "Other's true, author's false",
+    Case.AS_WRITTEN: "As written, truth unknown",
+    Case.STYLE: "Another style against the normal one",
 }
-SETTINGS = {Setting.PLAIN: gettext_lazy("Plain"), Setting.RAG: gettext_lazy("For answering the question")}
-STYLES = {Style.QA: gettext_lazy("From question and answer"), Style.LONG: gettext_lazy("Long")}
+SETTINGS = {Setting.PLAIN: "Plain", Setting.RAG: "For answering the question"}
+STYLES = {Style.QA: "From question and answer", Style.LONG: "Long"}
 #: What the evaluator is called where it writes passages and nobody names it.
 EVALUATOR = "evaluator"
 
@@ -47,45 +44,45 @@ class SelfPreferenceParameters(ParameterReader):
 
     parts: tuple[str, ...] = parameter(
         (KNOWLEDGE, RATINGS, READINGS),
-        gettext_lazy("Parts"),
+        "Parts",
         "choices",
-        help=gettext_lazy("Results from the data itself (models' answers, perplexities) are always computed."),
+        help="Results from the data itself (models' answers, perplexities) are always computed.",
         choices=tuple(PARTS.items()),
     )
     author: str = parameter(
         "",
-        gettext_lazy("The model's name in the bank"),
+        "The model's name in the bank",
         "text",
-        help=gettext_lazy("The author name of this model's passages, for example “gpt”. Empty: it wrote none of them."),
+        help="The author name of this model's passages, for example “gpt”. Empty: it wrote none of them.",
         most=60,
     )
     settings: tuple[str, ...] = parameter(
         tuple(Setting),
-        gettext_lazy("Ratings"),
+        "Ratings",
         "choices",
-        help=gettext_lazy("The prompts for ratings."),
+        help="The prompts for ratings.",
         choices=tuple((str(key), label) for key, label in SETTINGS.items()),
     )
     cases: tuple[str, ...] = parameter(
         tuple(Case),
-        gettext_lazy("Pairs"),
+        "Pairs",
         "choices",
-        help=gettext_lazy("Which passages to compare."),
+        help="Which passages to compare.",
         choices=tuple((str(key), label) for key, label in CASES.items()),
     )
     styles: tuple[str, ...] = parameter(
         (Style.QA, Style.LONG),
-        gettext_lazy("Styles"),
+        "Styles",
         "choices",
-        help=gettext_lazy("Other styles for its own passages, besides the normal one."),
+        help="Other styles for its own passages, besides the normal one.",
         choices=tuple((str(key), label) for key, label in STYLES.items()),
         is_advanced=True,
     )
     perplexity: str = parameter(
         "",
-        gettext_lazy("Perplexity model"),
+        "Perplexity model",
         "model",
-        help=gettext_lazy(
+        help=(
             "A causal model in this process that reads all passages (GPT-2 in the paper). Empty: values in the data."
         ),
         is_advanced=True,
@@ -93,50 +90,48 @@ class SelfPreferenceParameters(ParameterReader):
     )
     tries: int = parameter(
         TRIES,
-        gettext_lazy("Attempts without a passage"),
+        "Attempts without a passage",
         "integer",
-        help=gettext_lazy("A question counts as known if all answers are right."),
+        help="A question counts as known if all answers are right.",
         least=1,
         most=20,
         is_advanced=True,
     )
     temperature: float = parameter(
         knowledge.TEMPERATURE,
-        gettext_lazy("Temperature of these attempts"),
+        "Temperature of these attempts",
         "number",
-        help=gettext_lazy("At 0, all attempts of a question are the same."),
+        help="At 0, all attempts of a question are the same.",
         least=0,
         most=2,
         is_advanced=True,
     )
     attempts: int = parameter(
         replies.ATTEMPTS,
-        gettext_lazy("Maximum attempts"),
+        "Maximum attempts",
         "integer",
-        help=gettext_lazy("Total requests per unreadable reply, before it counts as unresolved."),
+        help="Total requests per unreadable reply, before it counts as unresolved.",
         least=1,
         most=10,
         is_advanced=True,
     )
     constrained: bool = parameter(
         True,
-        gettext_lazy("Constrain ratings"),
+        "Constrain ratings",
         "flag",
-        help=gettext_lazy("The server restricts replies to the five ratings. Otherwise replies are free text."),
+        help="The server restricts replies to the five ratings. Otherwise replies are free text.",
         is_advanced=True,
     )
     constrained_readings: bool = parameter(
         False,
-        gettext_lazy("Constrain readings"),
+        "Constrain readings",
         "flag",
-        help=gettext_lazy(
-            "For small models: restricts replies to one of the two answers with one of the two passages."
-        ),
+        help=("For small models: restricts replies to one of the two answers with one of the two passages."),
         is_advanced=True,
     )
     prompts: int = parameter(
         prompts.VERSION,
-        gettext_lazy("Prompt version"),
+        "Prompt version",
         "integer",
         least=1,
         most=prompts.VERSION,
@@ -144,9 +139,9 @@ class SelfPreferenceParameters(ParameterReader):
     )
     resamples: int = parameter(
         2000,
-        gettext_lazy("Resamples"),
+        "Resamples",
         "integer",
-        help=gettext_lazy("Resamples of questions for intervals."),
+        help="Resamples of questions for intervals.",
         least=100,
         most=100_000,
         is_advanced=True,
@@ -155,9 +150,9 @@ class SelfPreferenceParameters(ParameterReader):
     def check(self) -> None:
         """Check that people are not the evaluator, and that a server is not asked for what it does not say."""
         if self.author == HUMAN:
-            raise BadParameterError(_("author must not be “human”, because the evaluator is a model."))
+            raise BadParameterError("author must not be “human”, because the evaluator is a model.")
         if self.perplexity and generators.read(self.perplexity).where != "model":
-            message = _(
+            message = (
                 "perplexity must be a model in this process (model:NAME), not %(name)r. Servers do not return "
                 "perplexity."
             )

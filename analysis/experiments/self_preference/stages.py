@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from analysis.rag.protocols import Collection, Document, Query
 from analysis.rag.self_preference import bank, bank_builder, knowledge, pairwise, perplexity, pointwise
 
@@ -138,12 +135,12 @@ def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
     """
     names = bank.authors(collection.queries)
     if BUILD in parameters.parts and parameters.evaluator in names:
-        message = _(
+        message = (
             "The bank already has passages by an author %(author)r. Use another name for the model's own passages."
         )
         raise BadParameterError(message % {"author": parameters.evaluator})
     if BUILD not in parameters.parts and parameters.author and parameters.author not in names:
-        message = _(
+        message = (
             "The bank has no author %(author)r. Its authors are %(names)s. Enter this model's author name, "
             "or leave the field empty if it wrote no passages."
         )
@@ -170,9 +167,9 @@ def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
 
 
 STAGES = (
-    Stage(BUILD, gettext_lazy("Writing passages"), build, _only(BUILD)),
-    Stage(PERPLEXITY, gettext_lazy("Computing perplexity of passages"), measure, _measured),
-    Stage(KNOWLEDGE, gettext_lazy("Answering without a passage"), know, _only(KNOWLEDGE)),
-    Stage(RATINGS, gettext_lazy("Rating passages"), rate, _only(RATINGS)),
-    Stage(READINGS, gettext_lazy("Answering from two passages"), read, _only(READINGS)),
+    Stage(BUILD, "Writing passages", build, _only(BUILD)),
+    Stage(PERPLEXITY, "Computing perplexity of passages", measure, _measured),
+    Stage(KNOWLEDGE, "Answering without a passage", know, _only(KNOWLEDGE)),
+    Stage(RATINGS, "Rating passages", rate, _only(RATINGS)),
+    Stage(READINGS, "Answering from two passages", read, _only(READINGS)),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext as _
-
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
 from analysis.rag.uplift_rag.uplift_labels import NAIVE, WITH_DOCUMENTS
@@ -65,7 +63,7 @@ def estimate(collection: Collection, parameters: UpliftRagParameters) -> CostEst
         seconds=SECONDS_PER_TOKEN * trained * rounds * rerankers,
         queries=len(taking),
         left_out=len(collection.queries) - len(taking),
-        note=_("These are maximum numbers: methods that select the same documents share one call."),
+        note="These are maximum numbers: methods that select the same documents share one call.",
     )
 
 

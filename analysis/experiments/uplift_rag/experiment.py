@@ -1,7 +1,5 @@
 """The experiment as the frame knows it: how its parameters are asked for, its stages and tables."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..experiment import Experiment, register
 from . import compute, questions
 from .costs import estimate
@@ -13,8 +11,8 @@ from .tables import TABLES
 
 EXPERIMENT = Experiment(
     name="uplift",
-    title=_("Uplift"),
-    about=_(
+    title="Uplift",
+    about=(
         "Which documents help a model beyond its own knowledge? The experiment compares each document "
         "alone with no document, and trains a reranker to find documents that help. It then compares "
         "answers with those of other methods on the same questions."

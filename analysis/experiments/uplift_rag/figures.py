@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables.rows import Row
@@ -40,7 +37,7 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     shown = [row | {"category": str(CATEGORIES[row["category"]])} for row in rows]
     y = alt.Y("category:N", sort=[row["category"] for row in shown], title=None, axis=_axis())
     base = alt.Chart(data(shown)).encode(y=y)
-    title = gettext("Share of documents")
+    title = "Share of documents"
     x = alt.X("share:Q", title=title, axis=alt.Axis(format="~%"))
     bars = base.mark_bar(color=colours["human"], height=14).encode(x=x)
     rules = _with_ends(base.mark_rule(strokeWidth=1.5, color=colours["model"]), "low", "high", title)
@@ -63,7 +60,7 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     scale = alt.Scale(domain=list(kinds.values()), range=[colours["model"], colours["human"]])
     legend = alt.Legend(orient="top", labelLimit=LABEL_PIXELS, symbolOpacity=1)
     shapes = alt.Scale(domain=list(kinds.values()), range=["circle", "square"])
-    across, up = gettext("Threshold"), gettext("Share of documents")
+    across, up = "Threshold", "Share of documents"
     whole = alt.Scale(domain=[0, 1])
     base = alt.Chart(data(shown)).encode(
         x=alt.X("threshold:Q", title=across, scale=whole),
@@ -105,7 +102,7 @@ def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
         .mark_bar(height=14)
         .encode(
             y=alt.Y("method:N", sort=names, title=None, axis=_axis()),
-            x=alt.X("share:Q", stack=True, title=gettext("Share of worse answers"), axis=alt.Axis(format="~%")),
+            x=alt.X("share:Q", stack=True, title="Share of worse answers", axis=alt.Axis(format="~%")),
             color=colour,
             order=alt.Order("place:Q"),
         )
@@ -180,60 +177,60 @@ def _method(row: Row, column: str = "method") -> str:
 FIGURES = (
     Figure(
         "uplift_results",
-        _("Answers by method"),
+        "Answers by method",
         with_after_note(
-            _("Means over questions with 95 % intervals over resampled questions. The dashed line is standard RAG.")
+            "Means over questions with 95 % intervals over resampled questions. The dashed line is standard RAG."
         ),
-        _("One panel for each metric, one row for each method. The table of answers by method has the numbers."),
+        "One panel for each metric, one row for each method. The table of answers by method has the numbers.",
         tables=("uplift_results",),
         draw=results,
     ),
     Figure(
         "uplift_ablations",
-        _("Ablations"),
-        _("Change of the mean answer score without a part, with 95 % intervals over resampled questions."),
-        _("One panel for each metric, one row for each part. The table of ablations has the numbers."),
+        "Ablations",
+        "Change of the mean answer score without a part, with 95 % intervals over resampled questions.",
+        "One panel for each metric, one row for each part. The table of ablations has the numbers.",
         tables=("uplift_ablations",),
         draw=ablations,
     ),
     Figure(
         "uplift_thresholds",
-        _("Other thresholds"),
-        _(
+        "Other thresholds",
+        (
             "Precision: share of documents above a threshold that help alone. Recall: share of documents "
             "that help alone that are above it. With 95 % intervals over resampled questions. Dashed lines: "
             "this run's threshold, and the share of all documents that help."
         ),
-        _("Two curves by threshold. The table of thresholds has the numbers."),
+        "Two curves by threshold. The table of thresholds has the numbers.",
         tables=("uplift_thresholds",),
         draw=thresholds,
     ),
     Figure(
         "uplift_categories",
-        _("Effect of documents on answers"),
-        _("Shares of the retrieved documents, each used alone, with 95 % intervals over resampled questions."),
-        _("Four bars, one for each possible change of an answer by a document. The table has the numbers."),
+        "Effect of documents on answers",
+        "Shares of the retrieved documents, each used alone, with 95 % intervals over resampled questions.",
+        "Four bars, one for each possible change of an answer by a document. The table has the numbers.",
         tables=("uplift_categories",),
         draw=categories,
     ),
     Figure(
         "uplift_errors",
-        _("Missing documents in worse answers"),
+        "Missing documents in worse answers",
         with_after_note(
-            _("Questions that a method answers worse than the upper bound, by how many helpful documents were missing.")
+            "Questions that a method answers worse than the upper bound, by how many helpful documents were missing."
         ),
-        _("One stacked bar for each method. The table of missing documents has the numbers."),
+        "One stacked bar for each method. The table of missing documents has the numbers.",
         tables=("uplift_errors",),
         draw=errors,
     ),
     Figure(
         "uplift_transfer",
-        _("Exchange of helpful documents between models"),
-        _(
+        "Exchange of helpful documents between models",
+        (
             "Means over questions with 95 % intervals over resampled questions. This model is {generator}, "
             "the other one {other}."
         ),
-        _("One panel for each metric, one row for each model and set of documents. The table has the numbers."),
+        "One panel for each metric, one row for each model and set of documents. The table has the numbers.",
         tables=("uplift_transfer",),
         draw=transfer,
     ),

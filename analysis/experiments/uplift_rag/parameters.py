@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings
 from analysis.rag.uplift_rag.reranker import Precision
@@ -39,46 +36,46 @@ class UpliftRagParameters(ParameterReader):
 
     retriever: str = parameter(
         "bm25",
-        gettext_lazy("Retriever"),
+        "Retriever",
         "text",
-        help=gettext_lazy("bm25, bm25:all, given, dense:MODEL or splade:MODEL."),
+        help="bm25, bm25:all, given, dense:MODEL or splade:MODEL.",
         most=LONGEST,
     )
     retrieve: int = parameter(
         10,
-        gettext_lazy("Retrieved documents"),
+        "Retrieved documents",
         "integer",
-        help=gettext_lazy("Each document is labelled with a separate prompt."),
+        help="Each document is labelled with a separate prompt.",
         least=1,
         most=100,
     )
     feed: int = parameter(
         5,
-        gettext_lazy("Selected documents"),
+        "Selected documents",
         "integer",
-        help=gettext_lazy("For methods with a fixed number."),
+        help="For methods with a fixed number.",
         least=1,
         most=100,
     )
     metric: Metric = parameter(  # noqa: RUF009 -- it makes a field
         "f1",
-        gettext_lazy("Uplift metric"),
+        "Uplift metric",
         "choice",
-        help=gettext_lazy("Answers are always scored by both metrics."),
-        choices=(("f1", gettext_lazy("F1")), ("em", gettext_lazy("Exact match"))),
+        help="Answers are always scored by both metrics.",
+        choices=(("f1", "F1"), ("em", "Exact match")),
     )
     methods: tuple[str, ...] = parameter(
         tuple(BASELINES),
-        gettext_lazy("Compared with"),
+        "Compared with",
         "choices",
-        help=gettext_lazy("Standard RAG is always included."),
+        help="Standard RAG is always included.",
         choices=tuple((name, TITLES[name]) for name in BASELINES),
     )
     ablations: tuple[str, ...] = parameter(
         ABLATIONS,
-        gettext_lazy("Ablations"),
+        "Ablations",
         "choices",
-        help=gettext_lazy(
+        help=(
             "Each loss trains separate rerankers. Without selection: the top documents, as many as standard "
             "RAG. Without reranking: the selected documents in the retriever's order."
         ),
@@ -86,25 +83,25 @@ class UpliftRagParameters(ParameterReader):
     )
     splits: int = parameter(
         5,
-        gettext_lazy("Splits"),
+        "Splits",
         "integer",
-        help=gettext_lazy("Each question is tested with methods trained on the other splits."),
+        help="Each question is tested with methods trained on the other splits.",
         least=2,
         most=20,
     )
     encoder: str = parameter(
         "",
-        gettext_lazy("Encoder"),
+        "Encoder",
         "text",
-        help=gettext_lazy("Base model of the rerankers. Empty: the first available."),
+        help="Base model of the rerankers. Empty: the first available.",
         most=LONGEST,
     )
-    epochs: int = parameter(10, gettext_lazy("Epochs"), "integer", least=1, most=100)
+    epochs: int = parameter(10, "Epochs", "integer", least=1, most=100)
     learning_rate: float = parameter(
         1e-5,
-        gettext_lazy("Learning rate"),
+        "Learning rate",
         "number",
-        help=gettext_lazy(
+        help=(
             "The paper's value is for roberta-base on 80,000 questions. Use a higher rate for few questions "
             "or small encoders."
         ),
@@ -113,88 +110,80 @@ class UpliftRagParameters(ParameterReader):
     )
     other: str = parameter(
         "",
-        gettext_lazy("Exchange documents with"),
+        "Exchange documents with",
         "model",
-        help=gettext_lazy("Another model. Each model gets the documents that help the other."),
+        help="Another model. Each model gets the documents that help the other.",
     )
     trained: str = parameter(
         "",
-        gettext_lazy("Rerankers of an earlier run"),
+        "Rerankers of an earlier run",
         "text",
-        help=gettext_lazy("The key of the run. No rerankers are trained then, so remove ablations of losses."),
+        help="The key of the run. No rerankers are trained then, so remove ablations of losses.",
         most=LONGEST,
         is_advanced=True,
     )
     embedder: str = parameter(
         "",
-        gettext_lazy("Sentence encoder"),
+        "Sentence encoder",
         "text",
-        help=gettext_lazy("For methods that compare questions. Empty: the first available."),
+        help="For methods that compare questions. Empty: the first available.",
         most=LONGEST,
         is_advanced=True,
     )
     cross_encoder: str = parameter(
         "",
-        gettext_lazy("Trained cross-encoder"),
+        "Trained cross-encoder",
         "text",
-        help=gettext_lazy("For the plain reranker. Empty: one is trained on the data."),
+        help="For the plain reranker. Empty: one is trained on the data.",
         most=LONGEST,
         is_advanced=True,
     )
-    batch: int = parameter(4, gettext_lazy("Questions per step"), "integer", least=1, most=256, is_advanced=True)
-    longest: int = parameter(
-        256, gettext_lazy("Tokens per question and document"), "integer", least=16, most=8192, is_advanced=True
-    )
+    batch: int = parameter(4, "Questions per step", "integer", least=1, most=256, is_advanced=True)
+    longest: int = parameter(256, "Tokens per question and document", "integer", least=16, most=8192, is_advanced=True)
     warm_up: float = parameter(
         0.0,
-        gettext_lazy("Warm-up"),
+        "Warm-up",
         "number",
-        help=gettext_lazy("Share of steps with a rising learning rate."),
+        help="Share of steps with a rising learning rate.",
         least=0,
         most=0.9,
         is_advanced=True,
     )
     patience: int = parameter(
         0,
-        gettext_lazy("Patience"),
+        "Patience",
         "integer",
-        help=gettext_lazy("Stop after this many epochs without a lower held-out loss. 0: never."),
+        help="Stop after this many epochs without a lower held-out loss. 0: never.",
         least=0,
         most=100,
         is_advanced=True,
     )
     precision: Precision = parameter(  # noqa: RUF009 -- it makes a field
         "full",
-        gettext_lazy("Training precision"),
+        "Training precision",
         "choice",
-        help=gettext_lazy("Half uses bfloat16 with full-precision weights, for GPUs."),
-        choices=(("full", gettext_lazy("full")), ("half", gettext_lazy("half"))),
+        help="Half uses bfloat16 with full-precision weights, for GPUs.",
+        choices=(("full", "full"), ("half", "half")),
         is_advanced=True,
     )
-    weight_point: float = parameter(
-        1.0, gettext_lazy("Weight of the pointwise loss"), "number", least=0, most=1000, is_advanced=True
-    )
-    weight_pair: float = parameter(
-        1.0, gettext_lazy("Weight of the pairwise loss"), "number", least=0, most=1000, is_advanced=True
-    )
-    threshold: float = parameter(
-        0.5, gettext_lazy("Probability threshold"), "number", least=0, most=1, is_advanced=True
-    )
-    max_tokens: int = parameter(32, gettext_lazy("Tokens per answer"), "integer", least=1, most=1024, is_advanced=True)
+    weight_point: float = parameter(1.0, "Weight of the pointwise loss", "number", least=0, most=1000, is_advanced=True)
+    weight_pair: float = parameter(1.0, "Weight of the pairwise loss", "number", least=0, most=1000, is_advanced=True)
+    threshold: float = parameter(0.5, "Probability threshold", "number", least=0, most=1, is_advanced=True)
+    max_tokens: int = parameter(32, "Tokens per answer", "integer", least=1, most=1024, is_advanced=True)
     division: int = parameter(
         0,
-        gettext_lazy("Split seed"),
+        "Split seed",
         "integer",
-        help=gettext_lazy("A different number gives different splits."),
+        help="A different number gives different splits.",
         least=0,
         most=10_000,
         is_advanced=True,
     )
     resamples: int = parameter(
         1000,
-        gettext_lazy("Resamples"),
+        "Resamples",
         "integer",
-        help=gettext_lazy("Resamples of questions for intervals."),
+        help="Resamples of questions for intervals.",
         least=100,
         most=100_000,
         is_advanced=True,
@@ -242,19 +231,17 @@ class UpliftRagParameters(ParameterReader):
         """Check what goes together, and that models are offered."""
         for name, known in (("metric", METRICS), ("precision", get_args(Precision))):
             if getattr(self, name) not in known:
-                message = _("%(name)s must be one of %(known)s, not %(given)r.")
+                message = "%(name)s must be one of %(known)s, not %(given)r."
                 value = getattr(self, name)
                 raise BadParameterError(message % {"name": name, "given": value, "known": ", ".join(known)})
         if self.feed > self.retrieve:
-            message = _(
+            message = (
                 "“Selected documents” is %(feed)s. It must be at most %(retrieve)s, the number of retrieved documents."
             )
             raise BadParameterError(message % {"feed": self.feed, "retrieve": self.retrieve})
         objectives = [name for name in self.ablations if VARIANTS[name].without]
         if self.trained and objectives:
-            message = _(
-                "The ablations %(names)s need training. Remove them, or do not use rerankers of an earlier run."
-            )
+            message = "The ablations %(names)s need training. Remove them, or do not use rerankers of an earlier run."
             raise BadParameterError(message % {"names": ", ".join(objectives)})
         retrievers.check([self.retriever])
         self.settings(0)

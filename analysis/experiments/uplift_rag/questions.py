@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from analysis.rag.collections import folds
 from analysis.rag.protocols import Collection, Document, Query
@@ -88,7 +87,7 @@ def _part(query: Query) -> int:
         If it says none, though it does of other queries.
     """
     if not folds.part_of(query):
-        message = _(
+        message = (
             "The question %(id)s has no split, but others have one. Give each question train, dev or test, "
             "or give none a split."
         )
@@ -106,7 +105,7 @@ def check_given(collection: Collection, parameters: UpliftRagParameters) -> None
     parts = set(fold_of(collection, parameters).values())
     for part, name in ((TRAIN, folds.TRAIN), (TEST, folds.TEST)):
         if is_given(collection) and part not in parts:
-            message = _("The split “%(name)s” has no usable questions. Add questions for training and testing.")
+            message = "The split “%(name)s” has no usable questions. Add questions for training and testing."
             raise BadParameterError(message % {"name": name})
 
 
@@ -115,7 +114,7 @@ def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
     try:
         numbers = folds.numbers([Query(name, "", ()) for name in names], n=n, seed=division)
     except folds.TooFewQueriesError as error:
-        message = _("%(n)s usable questions are too few for %(splits)s splits. Use more questions or fewer splits.")
+        message = "%(n)s usable questions are too few for %(splits)s splits. Use more questions or fewer splits."
         raise BadParameterError(message % {"n": len(names), "splits": n}) from error
     return {name: int(number) for name, number in zip(names, numbers, strict=True)}
 

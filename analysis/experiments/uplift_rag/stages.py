@@ -7,9 +7,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from analysis.rag import checkpoints
 from analysis.rag.generation.devices import ModelMemoryError
 from analysis.rag.protocols import Collection, Generator, NoLikelihoodsError, Output, Prompt, Query
@@ -218,7 +215,7 @@ def _together(
     """Ask one generator everything in lockstep; answers by key."""
     total = len(steps)
     answers = run_in_lockstep(
-        steps.values(), generator, at_once=total, report=lambda done: context.report(done, total, _("Answering"))
+        steps.values(), generator, at_once=total, report=lambda done: context.report(done, total, "Answering")
     )
     return dict(zip(steps, answers, strict=True))
 
@@ -238,11 +235,11 @@ def _written(asking: AnswerSteps[MethodAnswer], form: str) -> AnswerSteps[dict[s
 
 
 STAGES = (
-    Stage(LABEL, gettext_lazy("Labelling uplift of documents"), label, questions.batches_of(TOGETHER[LABEL])),
-    Stage(TRAIN, gettext_lazy("Training"), train, train_units),
+    Stage(LABEL, "Labelling uplift of documents", label, questions.batches_of(TOGETHER[LABEL])),
+    Stage(TRAIN, "Training", train, train_units),
     Stage(
         ANSWER,
-        gettext_lazy("Answering with all methods"),
+        "Answering with all methods",
         answer,
         questions.batches_of(TOGETHER[ANSWER], is_tested=True),
     ),

@@ -3,86 +3,85 @@
 from dataclasses import replace
 
 from django.utils.text import format_lazy
-from django.utils.translation import gettext_lazy as _
 
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES, FORMS
 
 from ...tables.table import Column, Holds, LazyText, Table, count, estimate, named_estimate
 
 _OURS: dict[str, LazyText] = {
-    "uplift": _("Uplift RAG"),
-    "without_point": _("without the pointwise loss"),
-    "without_pair": _("without the pairwise loss"),
-    "without_list": _("without the listwise loss"),
-    "without_selection": _("without selection"),
-    "without_reranking": _("without reranking"),
-    "upper_bound": _("Upper bound"),
+    "uplift": "Uplift RAG",
+    "without_point": "without the pointwise loss",
+    "without_pair": "without the pairwise loss",
+    "without_list": "without the listwise loss",
+    "without_selection": "without selection",
+    "without_reranking": "without reranking",
+    "upper_bound": "Upper bound",
 }
 #: Labels of rows; those of baselines say which form of the method answered.
 METHODS: dict[str, LazyText] = {**{form.key: form.label for form in FORMS.values()}, **_OURS}
 #: What the form calls them, before it is known which form there will be.
 TITLES: dict[str, LazyText] = {**{baseline.name: baseline.title for baseline in BASELINES.values()}, **_OURS}
 #: A sentence of each caption of a table that sets methods beside each other.
-_AFTER = _("“After” means a simplified version of a paper’s method, with the difference in brackets.")
-METRICS = {"em": _("Exact match"), "f1": _("F1")}
+_AFTER = "“After” means a simplified version of a paper’s method, with the difference in brackets."
+METRICS = {"em": "Exact match", "f1": "F1"}
 CATEGORIES = {
-    "wrong_right": _("wrong without, right with document"),
-    "right_wrong": _("right without, wrong with document"),
-    "right_right": _("right in both cases"),
-    "wrong_wrong": _("wrong in both cases"),
+    "wrong_right": "wrong without, right with document",
+    "right_wrong": "right without, wrong with document",
+    "right_right": "right in both cases",
+    "wrong_wrong": "wrong in both cases",
 }
 MISSING = {
-    "all": _("all helpful documents missing"),
-    "some": _("some helpful documents missing"),
-    "none": _("no helpful documents missing"),
-    "nothing_helps": _("no document helps"),
+    "all": "all helpful documents missing",
+    "some": "some helpful documents missing",
+    "none": "no helpful documents missing",
+    "nothing_helps": "no document helps",
 }
-MEASURES = {"precision": _("Precision"), "recall": _("Recall")}
+MEASURES = {"precision": "Precision", "recall": "Recall"}
 #: Of whose order it is said how often what helps stands ahead.
-ORDERS = METHODS | {"standard": _("Standard RAG (retriever's order)")}
-MODELS = {"own": _("this model"), "other": _("the other model")}
+ORDERS = METHODS | {"standard": "Standard RAG (retriever's order)"}
+MODELS = {"own": "this model", "other": "the other model"}
 #: Who answers, and with which documents: by both.
 EXCHANGED = {
-    ("own", "own"): _("this model, own documents"),
-    ("own", "other"): _("this model, the other's"),
-    ("other", "own"): _("the other, this model's"),
-    ("other", "other"): _("the other, own documents"),
+    ("own", "own"): "this model, own documents",
+    ("own", "other"): "this model, the other's",
+    ("other", "own"): "the other, this model's",
+    ("other", "other"): "the other, own documents",
 }
-UNITS = {"tokens": _("tokens"), "words": _("words")}
+UNITS = {"tokens": "tokens", "words": "words"}
 COUNTS = {
-    "questions": _("Included questions"),
-    "train": _("Questions for training"),
-    "dev": _("Questions for selecting an epoch"),
-    "documents": _("Documents"),
-    "one_document": _("Questions with one document"),
-    "label_prompts": _("Prompts for labels"),
-    "refused": _("Refused prompts for labels"),
-    "refused_answers": _("Refused answers of all methods"),
-    "refused_other": _("Refused prompts for the other model's labels"),
-    "refused_transfer": _("Refused answers with exchanged documents"),
-    "right_without": _("Questions answered right without documents"),
-    "helpful": _("Documents that help"),
-    "nothing_helps": _("Questions without helpful documents"),
-    "one_helps": _("Questions with exactly one helpful document"),
-    "strangers": _("Documents of other questions"),
-    "left_out": _("Excluded"),
-    "left_out_of_all": _("Excluded from the whole data before sampling questions"),
+    "questions": "Included questions",
+    "train": "Questions for training",
+    "dev": "Questions for selecting an epoch",
+    "documents": "Documents",
+    "one_document": "Questions with one document",
+    "label_prompts": "Prompts for labels",
+    "refused": "Refused prompts for labels",
+    "refused_answers": "Refused answers of all methods",
+    "refused_other": "Refused prompts for the other model's labels",
+    "refused_transfer": "Refused answers with exchanged documents",
+    "right_without": "Questions answered right without documents",
+    "helpful": "Documents that help",
+    "nothing_helps": "Questions without helpful documents",
+    "one_helps": "Questions with exactly one helpful document",
+    "strangers": "Documents of other questions",
+    "left_out": "Excluded",
+    "left_out_of_all": "Excluded from the whole data before sampling questions",
 }
 
-METHOD = Column("method", _("Method"), words=METHODS)
-METRIC = Column("metric", _("Metric"), words=METRICS)
-QUESTIONS = count("n", _("Questions"))
+METHOD = Column("method", "Method", words=METHODS)
+METRIC = Column("metric", "Metric", words=METRICS)
+QUESTIONS = count("n", "Questions")
 TESTED = (
-    named_estimate("difference", _("Difference"), digits=3),
-    Column("statistic", _("W"), 1),
-    Column("p", _("p"), 4),
-    Column("p_adjusted", _("p adjusted"), 4),
+    named_estimate("difference", "Difference", digits=3),
+    Column("statistic", "W", 1),
+    Column("p", "p", 4),
+    Column("p_adjusted", "p adjusted", 4),
 )
 
 UPLIFT_RESULTS = Table(
     "uplift_results",
-    _("Answers by method"),
-    _(
+    "Answers by method",
+    (
         "Means over questions. Methods are trained on the other splits, or on the training questions "
         "named in the data. Difference: from standard RAG, paired by question, with Wilcoxon's "
         "signed-rank test (for exact match: McNemar's test) and p adjusted for the false discovery rate "
@@ -90,7 +89,7 @@ UPLIFT_RESULTS = Table(
         "conditional on the trained rerankers: one seed, one reranker per split. The upper bound selects "
         "exactly the documents that help alone."
     ),
-    (METHOD, METRIC, estimate("value", _("Mean"), digits=3), *TESTED, QUESTIONS),
+    (METHOD, METRIC, estimate("value", "Mean", digits=3), *TESTED, QUESTIONS),
     about=(
         "method, metric; mean `value`, low, high; difference from `standard` with its bounds; W, p, p "
         "adjusted; n questions"
@@ -98,8 +97,8 @@ UPLIFT_RESULTS = Table(
 )
 UPLIFT_ABLATIONS = Table(
     "uplift_ablations",
-    _("Ablations of uplift RAG"),
-    _(
+    "Ablations of uplift RAG",
+    (
         "Means over questions without one of the three losses, without selection (the top documents, as "
         "many as for standard RAG), and without reranking (the selected documents in the retriever's "
         "order). Difference: from the full method, tested as above within this table. The difference "
@@ -107,19 +106,19 @@ UPLIFT_ABLATIONS = Table(
         "conditional on the trained rerankers."
     ),
     (
-        Column("variant", _("Variant"), words=METHODS),
+        Column("variant", "Variant", words=METHODS),
         METRIC,
-        estimate("value", _("Mean"), digits=3),
+        estimate("value", "Mean", digits=3),
         *TESTED,
-        named_estimate("to_standard", _("Difference from standard RAG"), digits=3),
+        named_estimate("to_standard", "Difference from standard RAG", digits=3),
         QUESTIONS,
     ),
     about="variant, metric; the same compared with `uplift`; difference `to_standard` with its bounds, not tested",
 )
 UPLIFT_INPUTS = Table(
     "uplift_inputs",
-    _("Documents and tokens per question"),
-    _(
+    "Documents and tokens per question",
+    (
         "Input of each method per question: documents, their length, tokens of the prompt, and ratios to "
         "standard RAG. Lengths are in the model's tokens, or in words if tokens cannot be counted. "
         "Prompt tokens include instruction and question. If a method prompts with each document, they "
@@ -128,15 +127,15 @@ UPLIFT_INPUTS = Table(
     ),
     (
         METHOD,
-        named_estimate("documents", _("Documents")),
-        named_estimate("document_tokens", _("Length of documents"), digits=1),
-        Column("counted", _("Unit"), words=UNITS),
-        named_estimate("document_ratio", _("Ratio to standard RAG, documents"), digits=3),
-        named_estimate("prompt_tokens", _("Prompt tokens"), digits=1),
-        named_estimate("ratio", _("Ratio to standard RAG, prompt"), digits=3),
-        Column("without_documents", _("Without documents"), 1, is_share=True),
-        Column("calls", _("Calls"), 2),
-        count("refused", _("Refused")),
+        named_estimate("documents", "Documents"),
+        named_estimate("document_tokens", "Length of documents", digits=1),
+        Column("counted", "Unit", words=UNITS),
+        named_estimate("document_ratio", "Ratio to standard RAG, documents", digits=3),
+        named_estimate("prompt_tokens", "Prompt tokens", digits=1),
+        named_estimate("ratio", "Ratio to standard RAG, prompt", digits=3),
+        Column("without_documents", "Without documents", 1, is_share=True),
+        Column("calls", "Calls", 2),
+        count("refused", "Refused"),
         QUESTIONS,
     ),
     about=(
@@ -147,15 +146,15 @@ UPLIFT_INPUTS = Table(
 )
 UPLIFT_CATEGORIES = Table(
     "uplift_categories",
-    _("Effect of documents on answers"),
-    _(
+    "Effect of documents on answers",
+    (
         "Shares of all retrieved documents: answer with the document alone compared with the answer "
         "without documents, right by exact match. In brackets: 95 % intervals over resampled questions."
     ),
     (
-        Column("category", _("Answer"), words=CATEGORIES),
-        Column("share", _("Share"), 1, low="low", high="high", is_share=True),
-        count("documents", _("Documents")),
+        Column("category", "Answer", words=CATEGORIES),
+        Column("share", "Share", 1, low="low", high="high", is_share=True),
+        count("documents", "Documents"),
         QUESTIONS,
     ),
     about=(
@@ -165,17 +164,17 @@ UPLIFT_CATEGORIES = Table(
 )
 UPLIFT_ERRORS = Table(
     "uplift_errors",
-    _("Missing documents in answers worse than the upper bound"),
-    _(
+    "Missing documents in answers worse than the upper bound",
+    (
         "Questions that a method answers worse than the upper bound, by how many helpful documents were "
         "not selected. If none is missing, or no document helps, other documents mislead the model. In "
         "brackets: 95 % intervals over resampled questions."
     ),
     (
         METHOD,
-        Column("missing", _("Missing"), words=MISSING),
-        Column("share", _("Share"), 1, low="low", high="high", is_share=True),
-        count("errors", _("Worse answers")),
+        Column("missing", "Missing", words=MISSING),
+        Column("share", "Share", 1, low="low", high="high", is_share=True),
+        count("errors", "Worse answers"),
         QUESTIONS,
     ),
     about=(
@@ -185,23 +184,23 @@ UPLIFT_ERRORS = Table(
 )
 UPLIFT_FOUND = Table(
     "uplift_found",
-    _("Precision and recall of helpful documents"),
-    _(
+    "Precision and recall of helpful documents",
+    (
         "Precision: share of a method's selected documents that help alone. Recall: share of documents "
         "that help alone that are selected. In brackets: 95 % intervals over resampled questions."
     ),
     (
         METHOD,
-        Column("measure", _("Measure"), words=MEASURES),
-        Column("value", _("Share"), 1, low="low", high="high", is_share=True),
+        Column("measure", "Measure", words=MEASURES),
+        Column("value", "Share", 1, low="low", high="high", is_share=True),
         QUESTIONS,
     ),
     about=("method; `measure` (`precision`, `recall`); value, low, high; n questions with a defined share"),
 )
 UPLIFT_ORDER = Table(
     "uplift_order",
-    _("Helpful documents ranked first"),
-    _(
+    "Helpful documents ranked first",
+    (
         "Share of pairs of a helpful and an unhelpful document of a question in which the helpful one is "
         "ranked first (ties count half). Means over questions with both kinds, 0.5 is chance. "
         "Difference: from the retriever's order, paired by question, with Wilcoxon's signed-rank test "
@@ -209,8 +208,8 @@ UPLIFT_ORDER = Table(
         "resampled questions, conditional on the trained rerankers."
     ),
     (
-        Column("method", _("Ranking"), words=ORDERS),
-        estimate("value", _("Helpful document first"), digits=3),
+        Column("method", "Ranking", words=ORDERS),
+        estimate("value", "Helpful document first", digits=3),
         *TESTED,
         QUESTIONS,
     ),
@@ -222,8 +221,8 @@ UPLIFT_ORDER = Table(
 )
 UPLIFT_THRESHOLDS = Table(
     "uplift_thresholds",
-    _("Other thresholds"),
-    _(
+    "Other thresholds",
+    (
         "Results of other thresholds for uplift RAG's rerankers, without new calls: documents per "
         "question above the threshold, questions without documents, precision and recall, each with its "
         "number of questions. At 0 all documents are selected: if precision does not rise from there, "
@@ -232,13 +231,13 @@ UPLIFT_THRESHOLDS = Table(
         "questions. In brackets: 95 % intervals over resampled questions."
     ),
     (
-        Column("threshold", _("Threshold"), 3, is_key=True),
-        named_estimate("documents", _("Documents")),
-        Column("without_documents", _("Without documents"), 1, is_share=True),
-        Column("precision", _("Precision"), 1, low="precision_low", high="precision_high", is_share=True),
-        count("precision_n", _("Questions")),
-        Column("recall", _("Recall"), 1, low="recall_low", high="recall_high", is_share=True),
-        count("recall_n", _("Questions")),
+        Column("threshold", "Threshold", 3, is_key=True),
+        named_estimate("documents", "Documents"),
+        Column("without_documents", "Without documents", 1, is_share=True),
+        Column("precision", "Precision", 1, low="precision_low", high="precision_high", is_share=True),
+        count("precision_n", "Questions"),
+        Column("recall", "Recall", 1, low="recall_low", high="recall_high", is_share=True),
+        count("recall_n", "Questions"),
         QUESTIONS,
     ),
     about=(
@@ -249,18 +248,18 @@ UPLIFT_THRESHOLDS = Table(
 )
 UPLIFT_TRANSFER = Table(
     "uplift_transfer",
-    _("Exchange of helpful documents between models"),
-    _(
+    "Exchange of helpful documents between models",
+    (
         "Each of two models answers with the documents that help itself and with those that help the "
         "other. This model is {generator}, the other one {other}. Difference: from the model's own "
         "documents, tested as above within this table. In brackets: 95 % intervals over resampled "
         "questions."
     ),
     (
-        Column("documents_for", _("Documents that help"), words=MODELS),
-        Column("answered_by", _("Answered by"), words=MODELS),
+        Column("documents_for", "Documents that help", words=MODELS),
+        Column("answered_by", "Answered by", words=MODELS),
         METRIC,
-        estimate("value", _("Mean"), digits=3),
+        estimate("value", "Mean", digits=3),
         *TESTED,
         QUESTIONS,
     ),
@@ -271,22 +270,22 @@ UPLIFT_TRANSFER = Table(
 )
 UPLIFT_EXAMPLES = Table(
     "uplift_examples",
-    _("Examples"),
-    _(
+    "Examples",
+    (
         "Questions sampled with the seed, independent of results: their right answers, the documents "
         "that help alone, and each method's selected documents in its order, with its answer. As Table 4 "
         "of the paper."
     ),
     (
-        Column("query", _("Question"), words="id"),
-        Column("question", _("Question text")),
-        Column("answers", _("Right answers")),
-        Column("helpful", _("Documents that help")),
+        Column("query", "Question", words="id"),
+        Column("question", "Question text"),
+        Column("answers", "Right answers"),
+        Column("helpful", "Documents that help"),
         METHOD,
-        Column("documents", _("Selected documents")),
-        Column("answer", _("Answer")),
-        Column("em", _("Exact match"), 0),
-        Column("f1", _("F1"), 3),
+        Column("documents", "Selected documents"),
+        Column("answer", "Answer"),
+        Column("em", "Exact match", 0),
+        Column("f1", "F1", 3),
     ),
     holds=Holds.TEXTS,
     about=(
@@ -295,27 +294,27 @@ UPLIFT_EXAMPLES = Table(
 )
 UPLIFT_TRAINING = Table(
     "uplift_training",
-    _("Training"),
-    _(
+    "Training",
+    (
         "Training for each split: training documents and how many of them help, epochs, the best epoch "
         "(used for the weights), and its losses per question. Held out: joint loss of held-out "
         "questions. Excluded: documents that are also documents of a tested question in the split, to "
         "avoid leakage."
     ),
     (
-        Column("split", _("Split"), 0, is_key=True),
+        Column("split", "Split", 0, is_key=True),
         METHOD,
-        count("documents", _("Documents")),
-        count("helpful", _("Helpful")),
-        count("epochs", _("Epochs")),
-        count("best", _("Best epoch")),
-        Column("point_first", _("Pointwise, first epoch"), 3),
-        Column("point", _("Pointwise"), 3),
-        Column("pair", _("Pairwise"), 3),
-        Column("list", _("Listwise"), 4),
-        Column("held_out", _("Held out"), 3),
-        count("left_out", _("Excluded")),
-        Column("file", _("File")),
+        count("documents", "Documents"),
+        count("helpful", "Helpful"),
+        count("epochs", "Epochs"),
+        count("best", "Best epoch"),
+        Column("point_first", "Pointwise, first epoch", 3),
+        Column("point", "Pointwise", 3),
+        Column("pair", "Pairwise", 3),
+        Column("list", "Listwise", 4),
+        Column("held_out", "Held out", 3),
+        count("left_out", "Excluded"),
+        Column("file", "File"),
     ),
     is_whole=False,
     about=(
@@ -326,24 +325,24 @@ UPLIFT_TRAINING = Table(
 )
 UPLIFT_COUNTS = Table(
     "uplift_counts",
-    _("Questions and labels"),
-    _("Counts of questions, documents and labels."),
-    (Column("name", _("Quantity"), words=COUNTS), count("count", _("Count"))),
+    "Questions and labels",
+    "Counts of questions, documents and labels.",
+    (Column("name", "Quantity", words=COUNTS), count("count", "Count")),
     about="name, count",
 )
 UPLIFT_ANSWERS = Table(
     "uplift_answers",
-    _("All answers"),
-    _("Each method's answer to each question, with numbers of documents and tokens."),
+    "All answers",
+    "Each method's answer to each question, with numbers of documents and tokens.",
     (
-        Column("query", _("Question")),
-        Column("split", _("Split"), 0, is_key=True),
+        Column("query", "Question"),
+        Column("split", "Split", 0, is_key=True),
         METHOD,
-        Column("answer", _("Answer")),
-        Column("em", _("Exact match"), 0),
-        Column("f1", _("F1"), 3),
-        count("documents", _("Documents")),
-        count("prompt_tokens", _("Tokens")),
+        Column("answer", "Answer"),
+        Column("em", "Exact match", 0),
+        Column("f1", "F1", 3),
+        count("documents", "Documents"),
+        count("prompt_tokens", "Tokens"),
     ),
     is_whole=False,
     holds=Holds.TEXTS,

@@ -12,7 +12,6 @@ from typing import IO, Any
 
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from analysis.rag.protocols import Query
 from analysis.rag.uplift_rag import reranker
@@ -108,7 +107,7 @@ def take_up(context: StageContext, fitted: Uplift, key: str, name: str, *, teste
     try:
         take(fitted, run, f"{name}.zip")
     except (LookupError, reranker.NotARerankerError) as error:
-        message = _(
+        message = (
             "The rerankers of the run %(key)s cannot be used: %(why)s Choose a run with the same number of splits."
         )
         raise BadParameterError(message % {"key": key, "why": error}) from error
@@ -116,7 +115,7 @@ def take_up(context: StageContext, fitted: Uplift, key: str, name: str, *, teste
     about = fitted.trained.about
     seen = {*about["trained_on"], *about["held_out"]} & {query.id for query in tested}
     if seen:
-        message = _("The rerankers of the run %(key)s were trained on %(n)s questions of this test. Choose a run on "
+        message = ("The rerankers of the run %(key)s were trained on %(n)s questions of this test. Choose a run on "
 "the same questions with the same splits and split seed.")  # fmt: skip
         raise BadParameterError(message % {"key": key, "n": len(seen)})
     if questions.is_apart(context.run):
@@ -125,12 +124,12 @@ def take_up(context: StageContext, fitted: Uplift, key: str, name: str, *, teste
 
 def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence[Query]) -> None:
     if "documents" not in about:
-        message = _("The rerankers of the run %(key)s do not record their training documents, because they are from "
+        message = ("The rerankers of the run %(key)s do not record their training documents, because they are from "
 "an earlier version. Train them again.")  # fmt: skip
         raise BadParameterError(message % {"key": key})
     seen = {digest(document) for query in tested for document in query.documents} & set(about["documents"])
     if seen:
-        message = _("The rerankers of the run %(key)s were trained on %(n)s documents of questions in this test. "
+        message = ("The rerankers of the run %(key)s were trained on %(n)s documents of questions in this test. "
 "Train them again.")  # fmt: skip
         raise BadParameterError(message % {"key": key, "n": len(seen)})
 
@@ -150,7 +149,7 @@ def check(parameters: UpliftRagParameters) -> None:
     usual = UpliftRagParameters()
     theirs = {name: run.parameters.get(name, getattr(usual, name)) for name in ("splits", "division")}
     if theirs != {"splits": parameters.splits, "division": parameters.division}:
-        message = _("The run %(key)s has %(splits)s splits with the split seed %(division)s. Use the same values, so "
+        message = ("The run %(key)s has %(splits)s splits with the split seed %(division)s. Use the same values, so "
 "that no reranker answers a question from its training.")  # fmt: skip
         raise BadParameterError(message % {"key": parameters.trained, **theirs})
 
@@ -169,5 +168,5 @@ def find(context: StageContext, key: str) -> Run:
 def _done(runs: QuerySet[Run], key: str) -> Run:
     run = next((run for run in runs.filter(state=RunState.DONE) if str(run.key) == key), None)
     if run is None:
-        raise BadParameterError(_("This study has no finished run %(key)r of this experiment.") % {"key": key})
+        raise BadParameterError(f"This study has no finished run {key!r} of this experiment.")
     return run

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
 from ..contents.content_table import ContentTable
 from . import tabular, trec
@@ -42,7 +40,7 @@ class Format:
     """
 
     folder: str
-    purpose: Promise
+    purpose: str
     description: str
     suffix: str = ""
     open_table: Callable[[Folder, str, ContentTable, pa.Schema], AbstractContextManager[Sink]] | None = None
@@ -64,7 +62,7 @@ def _write_crowdrag25(folder: Folder, _tables: Tables, layout: Tables) -> None:
 
 JSON_LINES: Final = Format(
     "jsonl",
-    gettext_lazy("texts unchanged"),
+    "texts unchanged",
     "all tables as gzipped JSON lines, texts unchanged",
     suffix=".jsonl.gz",
     open_table=lambda folder, path, table, _schema: tabular.json_lines(folder, path, table),
@@ -74,27 +72,27 @@ FORMATS: Final = (
     JSON_LINES,
     Format(
         "parquet",
-        gettext_lazy("typed, for programs"),
+        "typed, for programs",
         "the same with column types, and column descriptions in the metadata",
         suffix=".parquet",
         open_table=tabular.parquet,
     ),
     Format(
         "csv",
-        gettext_lazy("for spreadsheets"),
+        "for spreadsheets",
         "the same for spreadsheets. Cells that look like formulas begin with an apostrophe, so texts differ",
         suffix=".csv",
         open_table=lambda folder, path, table, _schema: tabular.spreadsheet(folder, path, table),
     ),
     Format(
         trec.FOLDER,
-        gettext_lazy("for information retrieval tools"),
+        "for information retrieval tools",
         "topics, grades as qrels, and pair preferences for information retrieval tools",
         write_all=_write_trec,
     ),
     Format(
         tabular.FOLDER,
-        gettext_lazy("CrowdRAG-25 layout"),
+        "CrowdRAG-25 layout",
         "the layout of the CrowdRAG-25 corpus",
         write_all=_write_crowdrag25,
     ),

@@ -3,7 +3,6 @@
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Participant, Study
 
@@ -31,18 +30,18 @@ class PersonalDataFinding(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="personal_data_findings")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="personal_data_findings")
-    source = models.CharField(_("source"), max_length=15, choices=TextSource.choices)
+    source = models.CharField("source", max_length=15, choices=TextSource.choices)
     row = models.BigIntegerField()
     field = models.CharField(max_length=200, blank=True)
-    kind = models.CharField(_("kind"), max_length=10, choices=PersonalKind.choices)
+    kind = models.CharField("kind", max_length=10, choices=PersonalKind.choices)
     # Code points of the text, as everywhere.
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     # It stands in a passage of the topic too: then it is most likely about somebody who is public.
-    in_passages = models.BooleanField(_("also in a passage"), default=False)
+    in_passages = models.BooleanField("also in a passage", default=False)
     found_at = models.DateTimeField()
-    verdict = models.CharField(_("decision"), max_length=10, choices=PersonalVerdict.choices, blank=True)
-    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    verdict = models.CharField("decision", max_length=10, choices=PersonalVerdict.choices, blank=True)
+    reason = models.CharField("reason", max_length=500, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, Judgment
 from crowdrag.studies.models import Study, User
@@ -58,14 +57,12 @@ def decide(
     """
     stated_reason = reason.strip()
     if verdict == PersonalVerdict.KEEP and not stated_reason:
-        raise VerdictError(_("Give a reason for releasing this personal data."))
+        raise VerdictError("Give a reason for releasing this personal data.")
     chosen = PersonalDataFinding.objects.select_for_update().filter(study=study, pk__in=findings).order_by("pk")
     if verdict == PersonalVerdict.REDACT and any(finding.source == TextSource.LOG for finding in chosen):
         raise VerdictError(
-            _(
-                "You cannot redact parts of a writing log, because it would no longer reproduce the text. Leave "
-                "it out or release it."
-            )
+            "You cannot redact parts of a writing log, because it would no longer reproduce the text. Leave "
+            "it out or release it."
         )
     return PersonalDataFinding.objects.filter(pk__in=[finding.pk for finding in chosen]).update(
         verdict=verdict, reason=stated_reason[:500], decided_at=now or timezone.now(), decided_by=by

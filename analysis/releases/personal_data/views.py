@@ -5,8 +5,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from crowdrag.studies.access import audited, study_page
@@ -22,8 +20,8 @@ class VerdictForm(forms.Form):
     """What is done with the places that are ticked."""
 
     finding = forms.TypedMultipleChoiceField(coerce=int, choices=())
-    verdict = forms.ChoiceField(label=_("What to do"), choices=PersonalVerdict.choices)
-    reason = forms.CharField(label=_("Reason"), max_length=500, required=False)
+    verdict = forms.ChoiceField(label="What to do", choices=PersonalVerdict.choices)
+    reason = forms.CharField(label="Reason", max_length=500, required=False)
 
     def __init__(self, data: object) -> None:
         super().__init__(data)  # type: ignore[arg-type] # what a request holds
@@ -54,7 +52,7 @@ def decide(request: HttpRequest, study: Study) -> HttpResponse:
     shown = "all" if request.POST.get("show") == "all" else "open"
     back = f"{reverse('personal_data_findings', args=[study.slug])}?show={shown}"
     if not form.is_valid():
-        messages.error(request, _("Select at least one finding and a decision."))
+        messages.error(request, "Select at least one finding and a decision.")
         return redirect(back)
     try:
         done = services.decide(
@@ -67,5 +65,5 @@ def decide(request: HttpRequest, study: Study) -> HttpResponse:
     except services.VerdictError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, ngettext("%d decision saved.", "%d decisions saved.", done) % done)
+        messages.success(request, ("%d decision saved." if done == 1 else "%d decisions saved.") % done)
     return redirect(back)

@@ -169,6 +169,12 @@ def note(level: str, text: Any) -> SafeString:
     )
 
 
+@register.simple_block_tag(end_name="endnotebox")
+def notebox(content: str, level: str) -> SafeString:
+    """Show a message whose text is a part of the template, with its variables."""
+    return note(level, mark_safe(content.strip()))  # noqa: S308 -- rendered from the template, variables escaped
+
+
 def _percent_along(value: float, minimum: float, maximum: float) -> float:
     share = (value - minimum) / (maximum - minimum)
     return 100 * min(1.0, max(0.0, share))
