@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from crowdrag.assignments import decisions
+from crowdrag.assignments import decisions, undo
 from crowdrag.assignments.lifecycle import REVERSED, storable_text
-from crowdrag.assignments.problems import Erased, NeedsReason
+from crowdrag.assignments.problems import Erased, NeedsReason, NotUndoable
 from crowdrag.assignments.review_locks import RELEASED
 from crowdrag.studies.enums import DecisionKind
 from crowdrag.studies.messages import services
@@ -25,6 +25,7 @@ from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
 JUDGED_AS_ASKED: Final = "Judged as asked."
+SLOT_TAKEN: Final = "Another judge has taken this place. Accept the questionnaire instead: it is kept as surplus."
 
 
 @transaction.atomic
@@ -99,6 +100,28 @@ def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") 
     return ASSIGNMENTS.move(assignment, S.SUBMITTED, "taken up", note=note, by=by, now=now, **RELEASED)
 
 
+@transaction.atomic
+def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: datetime | None = None) -> Any | None:
+    """Return an assignment to review, and return the decision that is undone; None if it was undone before.
+
+    `at` names the decision by its moment, so that no later one is undone by mistake.
+
+    Raises
+    ------
+    NotAllowed, UndoTooLate, NotUndoable, Erased
+    """
+    assignment = ASSIGNMENTS.lock(assignment)
+    if assignment.state == S.SUBMITTED and undo.is_undone(assignment):
+        return None
+    move = undo.require_undoable(assignment, assignment, at=at, now=now)
+    try:
+        with transaction.atomic():
+            undo.take_back(ASSIGNMENTS, assignment, assignment, move, by=by, now=now)
+    except problems.NoSlot:
+        raise NotUndoable(SLOT_TAKEN) from None
+    return move
+
+
 def include(
     *, assignment: Assignment, reason: str, evidence: Mapping[str, Any] | None = None, by: User, now: datetime
 ) -> AssignmentDecision:
@@ -143,7 +166,7 @@ def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assi
 
 
 def _was_rejected(assignment: Assignment) -> bool:
-    return assignment.transitions.filter(before=S.REJECTED).exists()
+    return assignment.transitions.filter(before=S.REJECTED, after__in=[S.ACCEPTED, S.SURPLUS]).exists()
 
 
 @transaction.atomic

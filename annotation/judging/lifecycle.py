@@ -32,9 +32,10 @@ ASSIGNMENTS: Final = Lifecycle(
         # Or they say that they will not come back.
         S.TIMED_OUT: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS, S.RETURNED}),
         S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.WITHDRAWN}),
-        S.ACCEPTED: frozenset({S.REJECTED, S.WITHDRAWN}),
-        # A rejection that was contested, and reversed: with a slot, or without one.
-        S.REJECTED: frozenset({S.ACCEPTED, S.SURPLUS}),
+        # Back to review: the decision was undone.
+        S.ACCEPTED: frozenset({S.REJECTED, S.WITHDRAWN, S.SUBMITTED}),
+        # A rejection that was contested, and reversed: with a slot, or without one; or it was undone.
+        S.REJECTED: frozenset({S.ACCEPTED, S.SURPLUS, S.SUBMITTED}),
         S.SURPLUS: frozenset({S.SUBMITTED}),
         S.WITHDRAWN: frozenset(),
     },

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from crowdrag.assignments import undo
 from crowdrag.assignments.lifecycle import extra_payments
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.studies.entry import links
@@ -118,7 +119,7 @@ def platform_session(campaign: Campaign, participant: Participant) -> str:
 
 def _row(assignment: Assignment, number: int) -> QuestionnaireRow:
     # What somebody wrote who gave it back is theirs; what a researcher wrote who decided is for them.
-    moves = sorted(assignment.transitions.all(), key=lambda one: one.pk)
+    moves = undo.standing(sorted(assignment.transitions.all(), key=lambda one: one.pk))
     notes = [each.note for each in moves if each.by_id]
     return QuestionnaireRow(
         assignment=assignment,

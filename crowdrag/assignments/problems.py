@@ -65,6 +65,17 @@ class Erased(WorkProblem):
         super().__init__(str(kind.TEXTS.erased))
 
 
+class UndoTooLate(WorkProblem):
+    """The time in which a decision can be undone is over."""
+
+    def __init__(self, minutes: int):
+        super().__init__(f"This decision is older than {minutes} minutes and can no longer be undone.")
+
+
+class NotUndoable(WorkProblem):
+    """Something followed from a decision that cannot be taken back; the message says what."""
+
+
 class NeedsReason(WorkProblem):
     """A decision without a reason."""
 

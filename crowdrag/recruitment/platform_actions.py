@@ -4,14 +4,16 @@ It is checked before it is written down, written down once under its key, in the
 locks anything that a listener may hold (docs/guides/prolific.md, "Order of locks"): the caller may hold its own rows.
 Reviews request actions without asking what is possible: what they decide waits until the person hands in there. A
 person at a page sees the state, so nothing is offered that the platform would refuse, and nothing is paid that nobody
-meant.
+meant. With `due_at` an action waits until that moment, and can be cancelled until then.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import CharField, Value
+from django.db.models.functions import Cast, Concat
 from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Arrival, Participant, Study, User
@@ -153,10 +155,11 @@ def approve(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
+    due_at: datetime | None = None,
 ) -> PlatformAction:
     """Have somebody paid the reward."""
     submission = _submission(study, purpose, session, now)
-    return _decide(submission, ActionKind.APPROVE, {}, key, now, by, participant)
+    return _decide(submission, ActionKind.APPROVE, {}, key, now, by, participant, due_at)
 
 
 def reject(
@@ -170,6 +173,7 @@ def reject(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
+    due_at: datetime | None = None,
 ) -> PlatformAction:
     """Have somebody paid nothing, with the reason that they are told. There is no way back on the platform."""
     message = message.replace("\x00", "").strip()
@@ -181,7 +185,7 @@ def reject(
         raise LongMessageError
     submission = _submission(study, purpose, session, now)
     details = {"category": category, "message": message}
-    return _decide(submission, ActionKind.REJECT, details, key, now, by, participant)
+    return _decide(submission, ActionKind.REJECT, details, key, now, by, participant, due_at)
 
 
 def screen_out(
@@ -212,13 +216,15 @@ def grant_bonus(
     now: datetime,
     by: User | None = None,
     participant: Participant | None = None,
+    due_at: datetime | None = None,
 ) -> PlatformAction:
     """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
     if not 0 < amount <= LARGEST_AMOUNT:
         raise BadAmountError
     submission = _submission(study, purpose, session, now)
     details = {"amount": amount, "reason": reason.replace("\x00", "").strip()[:300]}
-    return _request_action(submission.platform_study, submission, ActionKind.BONUS, details, key, now, by, participant)
+    platform_study = submission.platform_study
+    return _request_action(platform_study, submission, ActionKind.BONUS, details, key, now, by, participant, due_at)
 
 
 def increase_places(
@@ -254,6 +260,18 @@ def drop(*, action: PlatformAction, now: datetime) -> PlatformAction:
         raise NothingToRetryError
     action.refresh_from_db()
     return action
+
+
+def cancel(*, study: Study, keys: Collection[str], due_at: datetime, now: datetime) -> bool:
+    """Give up actions that were requested for a later moment, before it comes; say whether none was begun.
+
+    Only those of these keys that are due at this very moment are meant: the same key may have been requested before.
+    Their keys are free again, so that the same thing can be requested in other words.
+    """
+    rows = PlatformAction.objects.filter(platform_study__study=study, key__in=keys, due_at=due_at)
+    free = Concat(Value("cancelled-"), Cast("pk", CharField()))
+    rows.filter(state=ActionState.WAITING).update(state=ActionState.DROPPED, done_at=now, key=free)
+    return not rows.exclude(state=ActionState.DROPPED).exists()
 
 
 def current_platform_study(study: Study, purpose: str) -> PlatformStudy | None:
@@ -308,14 +326,16 @@ def _decide(
     now: datetime,
     by: User | None,
     participant: Participant | None,
+    due_at: datetime | None = None,
 ) -> PlatformAction:
     """Request a decision; an earlier one that was not sent yet is dropped. The last one holds."""
     with transaction.atomic():
-        action = _request_action(submission.platform_study, submission, kind, details, key, now, by, participant)
+        platform_study = submission.platform_study
+        action = _request_action(platform_study, submission, kind, details, key, now, by, participant, due_at)
         if action.state == ActionState.DROPPED:
             # Decided so, then otherwise, now so again.
             PlatformAction.objects.filter(pk=action.pk, state=ActionState.DROPPED).update(
-                state=ActionState.WAITING, due_at=now, done_at=None, tries=0, error=""
+                state=ActionState.WAITING, due_at=due_at or now, done_at=None, tries=0, error=""
             )
             action.refresh_from_db()
         if action.state == ActionState.WAITING:
@@ -337,6 +357,7 @@ def _request_action(
     now: datetime,
     by: User | None,
     participant: Participant | None,
+    due_at: datetime | None = None,
 ) -> PlatformAction:
     if participant is not None:
         details = details | {"participant": participant.pk}
@@ -347,7 +368,7 @@ def _request_action(
             "submission": submission,
             "kind": kind,
             "details": details,
-            "due_at": now,
+            "due_at": due_at or now,
             "created_at": now,
             "created_by": by,
         },

@@ -19,10 +19,10 @@ TASKS: Final = Lifecycle(
         # The writer came back: in time they go on, too late they may hand in what they have.
         S.RETURNED: frozenset({S.CLAIMED, S.SUBMITTED}),
         S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.REVISION}),
-        # A rejection that was contested, and reversed.
-        S.REJECTED: frozenset({S.ACCEPTED}),
-        S.ACCEPTED: frozenset(),
-        S.REVISION: frozenset(),
+        # A rejection that was contested, and reversed. Back to review: the decision was undone.
+        S.REJECTED: frozenset({S.ACCEPTED, S.SUBMITTED}),
+        S.ACCEPTED: frozenset({S.SUBMITTED}),
+        S.REVISION: frozenset({S.SUBMITTED}),
     },
     in_hand=Q(state=S.CLAIMED, is_imported=False),
     batch_size=200,

@@ -1,8 +1,10 @@
 """Have a writer paid by the platform that sent them."""
 
+from datetime import datetime
 from typing import Any
 
-from crowdrag.assignments.lifecycle import ACCEPTED, REVERSED
+from crowdrag.assignments import undo
+from crowdrag.assignments.lifecycle import ACCEPTED, PROMISED, REVERSED
 from crowdrag.recruitment import platform_actions
 from crowdrag.recruitment.enums import ActionKind, ActionState, SubmissionStatus
 from crowdrag.recruitment.models import PlatformAction, Submission
@@ -16,7 +18,8 @@ ACTIVITY = "writing"
 def order_payment(payment: TaskPayment) -> None:
     """Have a payment made by the platform that sent its writer; nothing where none did.
 
-    The payment's row is the order's name: the same payment is ordered once.
+    The payment's row is the order's name: the same payment is ordered once. What a decision promised waits until it can
+    no longer be undone.
     """
     task = payment.task
     assert task.participant is not None, "only a task with a writer is paid"
@@ -31,13 +34,31 @@ def order_payment(payment: TaskPayment) -> None:
         "participant": task.participant,
         "by": payment.by,
         "now": payment.at,
+        "due_at": undo.deadline(payment.at) if payment.reason in PROMISED else payment.at,
     }
     amount = payment.amount
     if payment.reason in {ACCEPTED, REVERSED} and not _decided(session):
-        platform_actions.approve(key=f"visit-{session}-approve", **about)
+        platform_actions.approve(key=_approval(session), **about)
         amount -= study.reward
     if amount > 0:
-        platform_actions.grant_bonus(amount=amount, reason=payment.reason, key=f"task-payment-{payment.pk}", **about)
+        platform_actions.grant_bonus(amount=amount, reason=payment.reason, key=_bonus(payment), **about)
+
+
+def cancel_payment(payment: TaskPayment, now: datetime) -> bool:
+    """Give up what a payment ordered that a decision is undone for; say whether nothing of it was begun."""
+    task = payment.task
+    assert task.participant is not None, "only a task with a writer is paid"
+    visit = latest_visit(participant=task.participant, purpose=ACTIVITY)
+    keys = [_bonus(payment), *([_approval(visit[1])] if visit else [])]
+    return platform_actions.cancel(study=task.study, keys=keys, due_at=undo.deadline(payment.at), now=now)
+
+
+def _approval(session: str) -> str:
+    return f"visit-{session}-approve"
+
+
+def _bonus(payment: TaskPayment) -> str:
+    return f"task-payment-{payment.pk}"
 
 
 def _decided(session: str) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from crowdrag.assignments import undo
 from crowdrag.studies.models import Participant
 
 from ..editor import logs
@@ -79,7 +80,7 @@ def writer_overview(participant: Participant) -> WriterOverview:
 
 def writer_task_row(task: WritingTask) -> WriterTaskRow:
     """Return a task as its writer sees it."""
-    moves = sorted(task.transitions.all(), key=lambda each: each.pk)
+    moves = undo.standing(sorted(task.transitions.all(), key=lambda each: each.pk))
     notes = [each.note for each in moves if each.note and (each.after in TOLD or not each.before)]
     payments = sorted(task.payments.all(), key=lambda each: each.pk)
     returned = task.state == TaskState.RETURNED

@@ -114,6 +114,13 @@ def take_over(task: WritingTask) -> bool:
     return True
 
 
+def may_return(task: WritingTask) -> bool:
+    """Say whether a task can live in its slot again, after removing the open task that took its place."""
+    if task.slot is None:
+        return True
+    return take_over(task) or holder(task) is None
+
+
 def new_open_task(plan: WritingPlan, topic: Topic, style: Style, slot: int | None, *, now: datetime) -> WritingTask:
     """Return a new open task, unsaved."""
     return WritingTask(

@@ -4,7 +4,7 @@ Whoever opens a response for review has it for some minutes, so that several rev
 (`crowdrag.assignments.review_locks`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -13,12 +13,14 @@ from django.db.models import Count, Prefetch, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from crowdrag.assignments import review_locks
+from crowdrag.assignments import bulk, review_locks, undo
+from crowdrag.assignments.bulk import Selection
+from crowdrag.assignments.undo import RecentDecision
 from crowdrag.studies.models import Study, User
 from crowdrag.studies.navigation import InboxEntry
 
 from ..enums import TaskState
-from ..models import EditingSession, WritingTask
+from ..models import EditingSession, TaskTransition, WritingTask
 from . import signal_display
 
 REVIEW_LOCK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
@@ -71,6 +73,23 @@ def list_tasks(study: Study, name: str, filters: QueueFilter) -> QuerySet[Writin
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
     tasks = _filtered(study, filters).filter(_is_in(name))
     return tasks.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
+
+
+def transitions_of(study: Study) -> QuerySet[TaskTransition]:
+    """Return the transitions of a study's tasks."""
+    return TaskTransition.objects.filter(task__study=study)
+
+
+def recent_decisions(study: Study, by: User, now: datetime) -> list[RecentDecision]:
+    """Return what a reviewer decided in a study and can still undo, the latest first."""
+    return undo.recent_decisions(transitions_of(study), "task", by=by, now=now)
+
+
+def selected(study: Study, names: Collection[str], by: User, now: datetime) -> Selection:
+    """Return the tasks of these names that await review, the oldest first."""
+    tasks = WritingTask.objects.filter(_is_in("waiting"), study=study, is_imported=False, external_id__in=names)
+    related = tasks.select_related("topic", "style", "participant", "response", "reviewer")
+    return bulk.select(related.order_by("submitted_at", "id")[: bulk.MOST], by, now)
 
 
 def counts(study: Study, now: datetime) -> QueueCounts:

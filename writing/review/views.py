@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,11 +13,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from crowdrag.assignments import undo
+from crowdrag.assignments.bulk import BulkResult
+from crowdrag.assignments.forms import BulkAcceptForm, BulkRejectForm, BulkRevisionForm, UndoForm
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
+from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.ui import remembered_filters
 from writing.assignments.lifecycle import TASKS
 
 from ..corpus import queries
@@ -27,7 +33,10 @@ from . import dossier, queue, services, signal_display
 from .forms import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, ReverseForm, SendBackForm
 
 PER_PAGE = 50
+FILTERS = ("style", "writer", "trial", "signals")
 DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
+BULK: dict[str, type[Form]] = {"accept": BulkAcceptForm, "reject": BulkRejectForm, "send_back": BulkRevisionForm}
+DECIDED = {"accept": "accepted", "reject": "rejected", "send_back": "sent back for revision"}
 SAID = {
     "reject": "Rejected, and left out of the analysis.",
     "send_back": "Sent back: the writer finds your words and their text.",
@@ -41,6 +50,8 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     now = timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
+    if (earlier := remembered_filters.restore(request, f"review-{study.pk}", FILTERS)) is not None:
+        return earlier
     form, filters = _filter_form(study, request.GET)
     tasks: Any = queue.list_tasks(study, name, filters)
     if filters.signals:
@@ -56,9 +67,66 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
         "lists": _lists(),
         "form": form,
         "query": _query(request.GET),
+        "recent": queue.recent_decisions(study, _user(request), now),
         "section": "inbox",
     }
     return render(request, "writing/review/queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.PEOPLE)
+def review_bulk(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say how many responses are selected and what they cost; decide about them once that is confirmed."""
+    name, by, now = request.POST.get("decision", ""), _user(request), timezone.now()
+    selection = queue.selected(study, request.POST.getlist("selected"), by, now)
+    if name not in BULK or not selection.rows:
+        messages.error(request, "Select at least one response that awaits review.")
+        return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+    is_confirmed = "confirmed" in request.POST
+    form = BULK[name](request.POST if is_confirmed else None)
+    if is_confirmed and form.is_valid():
+        result = _decide_each(name, form, {"tasks": selection.rows, "by": by, "now": now})
+        _report(request, f"{result.done} {DECIDED[name]}.", result)
+        return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+    context = {
+        "selection": selection,
+        "form": form,
+        "decision": name,
+        "query": _query(request.GET),
+        "section": "inbox",
+    }
+    return render(request, "writing/review/bulk.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_undo(request: HttpRequest, study: Study) -> HttpResponse:
+    """Undo what the reviewer decided at a moment."""
+    form = UndoForm(request.POST)
+    if form.is_valid():
+        result = services.undo_each(study=study, at=form.cleaned_data["at"], by=_user(request), now=timezone.now())
+        _report(request, f"{result.done} returned to review.", result)
+    else:
+        messages.error(request, "Choose the decision to undo in the list.")
+    return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def review_undo_one(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
+    """Undo the decision about one response, whoever decided."""
+    task = _task(study, task_id)
+    form = UndoForm(request.POST)
+    try:
+        at = form.cleaned_data["at"] if form.is_valid() else None
+        services.undo_decision(task=task, at=at, by=_user(request), now=timezone.now())
+    except (WorkProblem, ActionError) as problem:
+        messages.error(request, str(problem))
+        return _show(request, _task(study, task_id), status=409)
+    messages.success(request, "Decision undone. The response awaits review again.")
+    return redirect(_address("review_task", study, task_id, request.GET))
 
 
 @study_page(Role.REVIEWER)
@@ -185,6 +253,21 @@ def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
+def _decide_each(name: str, form: Any, who: dict[str, Any]) -> BulkResult:
+    if name == "accept":
+        return services.accept_each(note=form.cleaned_data["note"], **who)
+    if name == "reject":
+        return services.reject_each(reason=form.cleaned_data["reason"], in_full=form.in_full, **who)
+    return services.send_back_each(note=form.cleaned_data["note"], **who)
+
+
+def _report(request: HttpRequest, text: str, result: BulkResult) -> None:
+    if result.done:
+        messages.success(request, text)
+    for explanation in result.explanations:
+        messages.warning(request, explanation)
+
+
 def _decide(name: str, task: WritingTask, data: Mapping[str, Any], request: HttpRequest) -> None:
     who: dict[str, Any] = {"task": task, "by": _user(request), "now": timezone.now()}
     if name == "accept":
@@ -226,7 +309,8 @@ def _show(
     response = responses.get(pk=task.response.pk)
     audit_subject(request, task.participant, response.pk)
     log = getattr(task, "log", None)
-    held = _is_locked(task, timezone.now())
+    now = timezone.now()
+    held = _is_locked(task, now)
     waits = task.state == TaskState.SUBMITTED
     context = {
         "task": task,
@@ -246,6 +330,8 @@ def _show(
         "typed": typed_texts(next(iter(forms_shown.values()), None)),
         "resent": resent_fields(request.POST) if forms_shown else [],
         "query": _query(request.GET),
+        "recent": queue.recent_decisions(task.study, _user(request), now)[:1],
+        "undoable": undo.undoable(task, now),
         "section": "inbox",
         **views.shown(response),
     }
@@ -268,7 +354,7 @@ def _filter_form(study: Study, query: QueryDict) -> tuple[QueueForm, queue.Queue
 def _query(query: QueryDict) -> str:
     """Return the filter as a query string, so that it is kept from one response to the next."""
     kept = QueryDict(mutable=True)
-    for name in ("style", "writer", "trial", "signals"):
+    for name in FILTERS:
         if value := query.get(name):
             kept[name] = str(value)
     return f"?{kept.urlencode()}" if kept else ""

@@ -15,6 +15,7 @@ from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody
 from crowdrag.assignments import review_locks
+from crowdrag.assignments.bulk import BulkResult
 from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.platform_actions import ActionError
@@ -92,10 +93,10 @@ class CleanRow(serializers.Serializer[Any]):
     owed = serializers.IntegerField(help_text="Amount that becomes due if all are accepted.")
 
 
-class BulkRow(serializers.Serializer[services.BulkResult]):
+class BulkRow(serializers.Serializer[BulkResult]):
     """Result of the bulk acceptance."""
 
-    accepted = serializers.IntegerField()
+    accepted = serializers.IntegerField(source="done")
     passed_over = serializers.IntegerField(
         help_text=("Questionnaires that another reviewer has open or that were decided in the meantime.")
     )

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.forms import BulkRejectForm
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.studies.money import AmountField
 
@@ -74,6 +75,24 @@ class RejectForm(forms.Form):
                 self.add_error("amount", _("The amount is higher than the remaining promised pay."))
         cleaned["pay_part"] = {"all": self.owed, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
+
+
+class ScreeningRejectForm(BulkRejectForm):
+    """Reject all that is selected; a platform is told why in a category of its own and at length."""
+
+    category = forms.ChoiceField(
+        label="Category on the platform",
+        help_text="Required for judges from a platform, unless you pay in full.",
+        choices=[("", "–"), *RejectionCategory.choices],
+        required=False,
+    )
+
+    def __init__(self, *args: Any, from_platform: bool, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        if from_platform:
+            self.fields["reason"].help_text += f" The platform requires at least {LEAST} characters."
+        else:
+            del self.fields["category"]
 
 
 class InclusionForm(forms.Form):

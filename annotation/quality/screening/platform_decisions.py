@@ -1,12 +1,14 @@
 """What a recruitment platform is told about a decision.
 
 Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`):
-nobody is paid there for what was not decided here, and nothing that was decided is forgotten.
+nobody is paid there for what was not decided here, and nothing that was decided is forgotten. They are due when the
+decision can no longer be undone (`crowdrag.assignments.undo`).
 """
 
 from datetime import datetime
 from typing import Any
 
+from crowdrag.assignments import undo
 from crowdrag.recruitment import platform_actions
 from crowdrag.recruitment.enums import ActionKind, ActionState
 from crowdrag.recruitment.models import PlatformAction
@@ -28,11 +30,11 @@ def order_reward(assignment: Assignment, *, owed: int, by: User, now: datetime) 
     if not is_from_platform(assignment):
         return
     if not _rejected_there(assignment):
-        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_later(assignment, by, now))
     elif owed > 0:
         platform_actions.grant_bonus(
             amount=owed, reason="The rejection was reversed.", key=f"{_name(assignment)}-reversed",
-            **_about(assignment, by, now),
+            **_later(assignment, by, now),
         )  # fmt: skip
 
 
@@ -43,14 +45,14 @@ def order_rejection(
     if not is_from_platform(assignment):
         return
     if in_full:
-        platform_actions.approve(key=f"{_name(assignment)}-approve", **_about(assignment, by, now))
+        platform_actions.approve(key=f"{_name(assignment)}-approve", **_later(assignment, by, now))
         return
     platform_actions.reject(
-        category=category, message=message, key=f"{_name(assignment)}-reject", **_about(assignment, by, now)
+        category=category, message=message, key=f"{_name(assignment)}-reject", **_later(assignment, by, now)
     )
     if part:
         platform_actions.grant_bonus(
-            amount=part, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_about(assignment, by, now)
+            amount=part, reason="Part of the pay.", key=f"{_name(assignment)}-part", **_later(assignment, by, now)
         )
 
 
@@ -60,6 +62,18 @@ def order_bonus(assignment: Assignment, *, payment: int, amount: int, reason: st
         platform_actions.grant_bonus(
             amount=amount, reason=reason, key=f"{_name(assignment)}-payment-{payment}", **_about(assignment, by, now)
         )
+
+
+def cancel(assignment: Assignment, *, decided_at: datetime, now: datetime) -> bool:
+    """Give up what a decision ordered that is undone; say whether nothing of it was begun."""
+    keys = [f"{_name(assignment)}-{order}" for order in ("approve", "reject", "part")]
+    study, due_at = assignment.questionnaire.campaign.study, undo.deadline(decided_at)
+    return platform_actions.cancel(study=study, keys=keys, due_at=due_at, now=now)
+
+
+def _later(assignment: Assignment, by: User, now: datetime) -> dict[str, Any]:
+    """Say whom an order is about that a decision leads to: it waits until the decision cannot be undone."""
+    return {**_about(assignment, by, now), "due_at": undo.deadline(now)}
 
 
 def _about(assignment: Assignment, by: User, now: datetime) -> dict[str, Any]:

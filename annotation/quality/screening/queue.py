@@ -1,6 +1,6 @@
 """The screening queue, with flags and review locks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -9,7 +9,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from crowdrag.assignments import review_locks
+from crowdrag.assignments import bulk, review_locks, undo
+from crowdrag.assignments.bulk import Selection
+from crowdrag.assignments.undo import RecentDecision
 from crowdrag.studies.models import Study, User
 from crowdrag.studies.navigation import InboxEntry
 
@@ -56,6 +58,22 @@ def assignments_of(campaign: Campaign) -> QuerySet[Assignment]:
     """Return a campaign's assignments with what screening shows of them."""
     along = ("questionnaire__campaign__study", "participant", "reviewer")
     return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
+
+
+def transitions_of(campaign: Campaign) -> QuerySet[AssignmentTransition]:
+    """Return the transitions of a campaign's assignments."""
+    return AssignmentTransition.objects.filter(assignment__questionnaire__campaign=campaign)
+
+
+def recent_decisions(campaign: Campaign, by: User, now: datetime) -> list[RecentDecision]:
+    """Return what a reviewer decided in a campaign and can still undo, the latest first."""
+    return undo.recent_decisions(transitions_of(campaign), "assignment", by=by, now=now)
+
+
+def selected(campaign: Campaign, names: Collection[str], by: User, now: datetime) -> Selection:
+    """Return the assignments of these names that await a decision, the oldest first."""
+    rows = list_assignments(campaign, "waiting").filter(external_id__in=names)
+    return bulk.select(rows[: bulk.MOST], by, now)
 
 
 def list_assignments(campaign: Campaign, name: str) -> QuerySet[Assignment]:

@@ -3,16 +3,18 @@
 What stands in the way of a decision is said in words.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.judging.lifecycle import ASSIGNMENTS
+from crowdrag.assignments import bulk
+from crowdrag.assignments.bulk import BulkResult
 from crowdrag.assignments.lifecycle import total_paid
-from crowdrag.assignments.problems import WorkProblem
+from crowdrag.assignments.problems import NotUndoable, WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.models import User
@@ -63,13 +65,8 @@ class SingleCheck(WorkProblem):
 S = AssignmentState
 
 
-@dataclass(frozen=True)
-class BulkResult:
-    """What came of accepting all that nothing speaks against."""
-
-    accepted: int
-    # Opened by another reviewer, decided or changed meanwhile.
-    passed_over: int
+# What keeps one of many from being decided; the others are.
+REFUSALS: Final = (WorkProblem, ActionError)
 
 
 @transaction.atomic
@@ -149,20 +146,61 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
     """Accept all of a campaign that nothing speaks against and that was handed in by `until`, each on its own.
 
     What is looked at are the signals of now. What another reviewer has open is passed over, and so is what cannot be
-    accepted. Nothing takes this back but people, one by one.
+    accepted. It can be undone as one (`undo_each`).
     """
-    accepted = passed_over = 0
-    for row in queue.proposing(campaign, ProposedAction.ACCEPT, now):
-        one = row.assignment
-        if one.submitted_at is None or one.submitted_at > until:
-            continue
-        try:
-            accept(assignment=one, by=by, now=now)
-        except (WorkProblem, ActionError):
-            passed_over += 1
-        else:
-            accepted += 1
-    return BulkResult(accepted, passed_over)
+    clean = [row.assignment for row in queue.proposing(campaign, ProposedAction.ACCEPT, now)]
+    handed_in = [one for one in clean if one.submitted_at is not None and one.submitted_at <= until]
+    return bulk.for_each(handed_in, lambda one: accept(assignment=one, by=by, now=now), REFUSALS)
+
+
+def accept_each(*, assignments: Iterable[Assignment], note: str = "", by: User, now: datetime) -> BulkResult:
+    """Accept each of some questionnaires that await review; what cannot be accepted is skipped."""
+    return bulk.for_each(_waiting(assignments), lambda one: accept(assignment=one, note=note, by=by, now=now), REFUSALS)
+
+
+def reject_each(
+    *,
+    assignments: Iterable[Assignment],
+    reason: str,
+    in_full: bool = False,
+    category: str = "",
+    by: User,
+    now: datetime,
+) -> BulkResult:
+    """Reject each of some questionnaires that await review for one reason: all of the pay with it, or nothing."""
+
+    def reject_one(one: Assignment) -> None:
+        part = max((one.pay or 0) - total_paid(one), 0) if in_full else 0
+        reject(assignment=one, reason=reason, pay_part=part, category=category, by=by, now=now)
+
+    return bulk.for_each(_waiting(assignments), reject_one, REFUSALS)
+
+
+@transaction.atomic
+def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: datetime | None = None) -> Assignment:
+    """Undo the decision about a questionnaire, with what the platform was to be told. Idempotent.
+
+    Raises
+    ------
+    WorkProblem
+    """
+    move = decisions.undo_decision(assignment=assignment, at=at, by=by, now=now)
+    if move is not None and not platform_decisions.cancel(assignment, decided_at=move.at, now=now):
+        raise NotUndoable("The recruitment platform has already been told about this decision.")
+    assignment.refresh_from_db()
+    return assignment
+
+
+def undo_each(*, campaign: Campaign, at: datetime, by: User, now: datetime) -> BulkResult:
+    """Undo all that a reviewer decided in a campaign at one moment; what cannot be undone stays decided."""
+    moves = queue.transitions_of(campaign).filter(by=by, at=at, before=S.SUBMITTED)
+    rows = queue.assignments_of(campaign).filter(pk__in=moves.values("assignment")).order_by("pk")
+    return bulk.for_each(rows, lambda one: undo_decision(assignment=one, at=at, by=by, now=now), REFUSALS)
+
+
+def _waiting(assignments: Iterable[Assignment]) -> list[Assignment]:
+    """Return those that await review: of many, none that was decided meanwhile is decided otherwise."""
+    return [one for one in assignments if one.state == S.SUBMITTED]
 
 
 def _signals(assignment: Assignment) -> dict[str, Any]:

@@ -10,6 +10,7 @@ SCREENED = [
     path("lock/", views.lock, name="screening_lock"),
     path("skip/", views.skip, name="screening_skip"),
     path("decide/", views.decide, name="screening_decide"),
+    path("undo/", views.undo_one, name="screening_undo_one"),
     path("include/", views.include, name="screening_include"),
     path("pay/", views.pay, name="screening_pay"),
     path("reverse/", views.reverse_rejection, name="screening_reverse"),
@@ -19,6 +20,8 @@ SCREENED = [
 QUALITY: list[URLPattern | URLResolver] = [
     path("screening/", views.screening, name="screening"),
     path("screening/next/", views.following, name="screening_next"),
+    path("screening/bulk/", views.bulk_decision, name="screening_bulk"),
+    path("screening/undo/", views.undo_decisions, name="screening_undo"),
     path("screening/accept/", views.accept_clean, name="screening_accept_clean"),
     path("screening/<str:assignment_id>/", include(SCREENED)),
 ]

@@ -10,25 +10,29 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from crowdrag.assignments import review_locks
+from crowdrag.assignments import review_locks, undo
+from crowdrag.assignments.bulk import BulkResult, Selection
+from crowdrag.assignments.forms import BulkAcceptForm, UndoForm
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.ui import remembered_filters
 
 from ...enums import AssignmentState
 from ...judging import decisions
 from ...models import Assignment, Campaign
 from . import dossier, queue, services
-from .forms import AcceptForm, BulkForm, InclusionForm, PayForm, RejectForm, ReverseForm
+from .forms import AcceptForm, BulkForm, InclusionForm, PayForm, RejectForm, ReverseForm, ScreeningRejectForm
+from .platform_decisions import is_from_platform
 from .signals import ProposedAction
 
 PER_PAGE = 50
+FILTERS = ("proposal",)
 PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 
 
@@ -39,6 +43,8 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
     campaign, now = _campaign(study, campaign_id), timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
+    if (earlier := remembered_filters.restore(request, f"screening-{campaign.pk}", FILTERS)) is not None:
+        return earlier
     what = _proposing(request)
     listed: Any = queue.list_assignments(campaign, name)
     if what is not None and name == "waiting":
@@ -57,9 +63,66 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
         "proposal": what.name.lower() if what is not None else "",
         "proposals": _proposals(),
         "query": _query(request),
+        "recent": queue.recent_decisions(campaign, _user(request), now),
         "section": "judging",
     }
     return render(request, "annotation/quality/screening/queue.html", context)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.PEOPLE)
+def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+    """Say how many questionnaires are selected and what they cost; decide about them once that is confirmed."""
+    campaign, by, now = _campaign(study, campaign_id), _user(request), timezone.now()
+    name = request.POST.get("decision", "")
+    selection = queue.selected(campaign, request.POST.getlist("selected"), by, now)
+    if name not in {"accept", "reject"} or not selection.rows:
+        messages.error(request, "Select at least one questionnaire that awaits review.")
+        return _to_queue(request, campaign)
+    is_confirmed = "confirmed" in request.POST
+    form = _bulk_form(name, selection, request.POST if is_confirmed else None)
+    if is_confirmed and form.is_valid():
+        result = _decide_each(name, form, {"assignments": selection.rows, "by": by, "now": now})
+        _report(request, f"{result.done} {'accepted' if name == 'accept' else 'rejected'}.", result)
+        return _to_queue(request, campaign)
+    context = {
+        "campaign": campaign,
+        "selection": selection,
+        "form": form,
+        "decision": name,
+        "query": _query(request),
+        "section": "judging",
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotation/quality/screening/bulk.html", context, status=status)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def undo_decisions(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+    """Undo what the reviewer decided at a moment."""
+    campaign, form = _campaign(study, campaign_id), UndoForm(request.POST)
+    if form.is_valid():
+        at = form.cleaned_data["at"]
+        result = services.undo_each(campaign=campaign, at=at, by=_user(request), now=timezone.now())
+        _report(request, f"{result.done} returned to review.", result)
+    else:
+        messages.error(request, "Choose the decision to undo in the list.")
+    return _to_queue(request, campaign)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+@audited(AuditedContent.REVIEW)
+def undo_one(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
+    """Undo the decision about one questionnaire, whoever decided."""
+    form = UndoForm(request.POST)
+    at = form.cleaned_data["at"] if form.is_valid() else None
+    return _stay(
+        request, find(study, campaign_id, assignment_id), "", None, lambda who: services.undo_decision(at=at, **who),
+        "Decision undone. The questionnaire awaits review again.",
+    )  # fmt: skip
 
 
 @study_page(Role.REVIEWER)
@@ -79,7 +142,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpRe
         if form.is_valid():
             until = form.cleaned_data["until"]
             done = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=now)
-            _say(request, done)
+            _report(request, f"{done.done} accepted.", done)
         else:
             messages.error(request, _("Check the list first, then accept."))
         return redirect("screening", study.slug, campaign_id)
@@ -165,6 +228,8 @@ def show(
         "resent": resent_fields(request.POST) if forms_shown else [],
         "held_until": assignment.reviewing_until if review_locks.is_locked(assignment, now) else None,
         "query": _query(request),
+        "recent": queue.recent_decisions(assignment.questionnaire.campaign, _user(request), now)[:1],
+        "undoable": undo.undoable(assignment, now),
         "section": "judging",
     }
     return render(request, "annotation/quality/screening/assignment.html", context, status=status)
@@ -257,16 +322,28 @@ def _proposals() -> list[tuple[str, str]]:
     ]
 
 
-def _say(request: HttpRequest, done: services.BulkResult) -> None:
-    message = ngettext("%(n)d questionnaire accepted.", "%(n)d questionnaires accepted.", done.accepted)
-    messages.success(request, message % {"n": done.accepted})
-    if done.passed_over:
-        message = ngettext(
-            "%(n)d was skipped because it is open with another reviewer or was decided in the meantime.",
-            "%(n)d were skipped because they are open with another reviewer or were decided in the meantime.",
-            done.passed_over,
-        )
-        messages.warning(request, message % {"n": done.passed_over})
+def _bulk_form(name: str, selection: Selection, data: Any) -> BulkAcceptForm | ScreeningRejectForm:
+    if name == "accept":
+        return BulkAcceptForm(data)
+    return ScreeningRejectForm(data, from_platform=any(map(is_from_platform, selection.rows)))
+
+
+def _decide_each(name: str, form: Any, who: dict[str, Any]) -> BulkResult:
+    if name == "accept":
+        return services.accept_each(note=form.cleaned_data["note"], **who)
+    reason, category = form.cleaned_data["reason"], form.cleaned_data.get("category", "")
+    return services.reject_each(reason=reason, category=category, in_full=form.in_full, **who)
+
+
+def _report(request: HttpRequest, text: str, result: BulkResult) -> None:
+    if result.done:
+        messages.success(request, text)
+    for explanation in result.explanations:
+        messages.warning(request, explanation)
+
+
+def _to_queue(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    return redirect(f"{reverse('screening', args=[campaign.study.slug, campaign.pk])}{_query(request)}")
 
 
 def _user(request: HttpRequest) -> Any:

@@ -207,10 +207,10 @@ def test_all_that_nothing_speaks_against_is_accepted(here: open_campaign.World) 
     assert queue.REVIEW_LOCK.hold(held, colleague, LATER)
     assert [row.assignment for row in queue.proposing(here.campaign, ProposedAction.REJECT, LATER)] == [fast]
     done = services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER)
-    assert done == services.BulkResult(accepted=1, passed_over=1)
+    assert (done.done, done.passed_over) == (1, 1)
     assert [state(each) for each in (clean, fast, held, late)] == [S.ACCEPTED, S.SUBMITTED, S.SUBMITTED, S.SUBMITTED]
     assert clean.transitions.latest("pk").by == by
-    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).done == 0
 
 
 def test_a_flag_that_was_shown_stays_when_others_are_rejected() -> None:
@@ -225,7 +225,7 @@ def test_a_flag_that_was_shown_stays_when_others_are_rejected() -> None:
     for each in others:
         services.reject(assignment=each, reason="Not read.", by=by, now=LATER)
     assert "disagrees" not in {signal.name for signal in signals.signals_of(evidence.collect_work([one])[one.pk])}
-    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).accepted == 0
+    assert services.accept_clean(campaign=here.campaign, until=LATER, by=by, now=LATER).done == 0
     assert state(one) == S.SUBMITTED
     assert [row.assignment for row in queue.proposing(here.campaign, ProposedAction.LOOK, LATER)] == [one]
     services.accept(assignment=one, by=by, now=LATER)  # a person decides
