@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test test-all lint browser bench soak golden mutants lock format clean
+.PHONY: help install demo up docs pictures test test-all lint browser bench soak golden mutants lock format clean
 
 # Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -44,10 +44,19 @@ $(STAMP): requirements.lock constraints.txt pyproject.toml Makefile
 	$(BIN)/python -m compileall -q crowdrag annotation writing analysis
 	touch $@
 
-demo: install ## the whole system with its demo study; prints the address and a login
+# The sources of the documentation are read by no other file, so it is built again only when one of them changed. A broken
+# link is no reason not to start: `make docs` and lint are strict.
+SITE := build/docs/index.html
+$(SITE): $(STAMP) mkdocs.yml $(shell find docs -type f)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet || echo "The documentation could not be built: see make docs" >&2
+
+docs: install ## the documentation site in build/docs, checked; the running system serves it at /docs/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+demo: install $(SITE) ## the whole system with its demo study; prints the address and a login
 	@exec $(BIN)/crowdrag demo
 
-up: install ## the whole system
+up: install $(SITE) ## the whole system
 	@exec $(BIN)/crowdrag up
 
 lint: install ## style, import contracts, types, templates, migrations, deployment checks

