@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up docs pictures test test-all lint browser bench soak golden mutants lock format clean
+.PHONY: help install demo up docs reference pictures test test-all lint browser bench soak golden mutants lock format clean
 
 # Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -52,6 +52,9 @@ $(SITE): $(STAMP) mkdocs.yml $(shell find docs -type f)
 
 docs: install ## the documentation site in build/docs, checked; the running system serves it at /docs/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+reference: install ## write the pages of docs/reference that repeat what the code states
+	@SECRET_KEY=docs CROWDRAG_PSEUDONYM_KEY=docs CROWDRAG_IDENTITY_KEY=docs $(BIN)/python manage.py reference
 
 demo: install $(SITE) ## the whole system with its demo study; prints the address and a login
 	@exec $(BIN)/crowdrag demo

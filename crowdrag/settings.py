@@ -144,7 +144,7 @@ TIME_ZONE = "UTC"
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = Path(env.str("CROWDRAG_STATIC_ROOT", default=str(DATA_DIR / "staticfiles")))
-# The documentation site as `make docs` builds it (docs/adr/0035).
+# The documentation site as `make docs` builds it (docs/adr/0036).
 DOCS_ROOT = Path(env.str("CROWDRAG_DOCS_ROOT", default=str(BASE_DIR / "build" / "docs")))
 MEDIA_ROOT = DATA_DIR / "files"
 # Files that were handed in and made: a folder of this machine, or S3-compatible storage (docs/guides/releases.md).

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,10 @@ def _execute(words: list[str]) -> None:
         ) from error
 
 
-def up(words: list[str]) -> None:
-    """Start everything (also `demo`)."""
+def _up_parser(command: str) -> argparse.ArgumentParser:
     from crowdrag.runtime import local_system as system
 
-    parser = argparse.ArgumentParser(prog=f"crowdrag {words[0]}")
+    parser = argparse.ArgumentParser(prog=f"crowdrag {command}")
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
     parser.add_argument("--port", type=int, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(
@@ -95,7 +95,14 @@ def up(words: list[str]) -> None:
     parser.add_argument(
         "--only", type=_parts, default=system.PARTS, metavar="PART,...", help=f"only some of {', '.join(system.PARTS)}"
     )
-    options = parser.parse_args(words[1:])
+    return parser
+
+
+def up(words: list[str]) -> None:
+    """Start everything (also `demo`)."""
+    from crowdrag.runtime import local_system as system
+
+    options = PARSERS[words[0]]().parse_args(words[1:])
     folder = DataFolder.chosen()
     if options.detach:
         system.detach(folder, [part for part in words if part != "--detach"])
@@ -121,15 +128,19 @@ def _parts(text: str) -> tuple[str, ...]:
     return names
 
 
-def down(_given: list[str]) -> None:
+def _down_parser() -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog="crowdrag down")
+
+
+def down(words: list[str]) -> None:
     """Stop everything."""
     from crowdrag.runtime import local_system as system
 
+    PARSERS[words[0]]().parse_args(words[1:])
     system.down(DataFolder.chosen())
 
 
-def serve(words: list[str]) -> None:
-    """Run one part in the foreground, on services of the operator's own."""
+def _serve_parser() -> argparse.ArgumentParser:
     from crowdrag.runtime import parts as serving
 
     parser = argparse.ArgumentParser(prog="crowdrag serve")
@@ -139,7 +150,14 @@ def serve(words: list[str]) -> None:
     parser.add_argument(
         "--check", action="store_true", help="check the health of the part that runs here (exit status 1 if unhealthy)"
     )
-    options = parser.parse_args(words[1:])
+    return parser
+
+
+def serve(words: list[str]) -> None:
+    """Run one part in the foreground, on services of the operator's own."""
+    from crowdrag.runtime import parts as serving
+
+    options = PARSERS[words[0]]().parse_args(words[1:])
     environment.require_explicit()
     port = options.port or system_port()
     if options.check:
@@ -155,15 +173,19 @@ def system_port() -> int:
     return DEFAULT_PORT
 
 
-def prepare(words: list[str]) -> None:
-    """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
-    from crowdrag.runtime import preparation as preparing
-
+def _prepare_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="crowdrag prepare")
     parser.add_argument(
         "--only", choices=("database", "static"), help=("one of the two (`static` does not use the database)")
     )
-    only = parser.parse_args(words[1:]).only
+    return parser
+
+
+def prepare(words: list[str]) -> None:
+    """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
+    from crowdrag.runtime import preparation as preparing
+
+    only = PARSERS[words[0]]().parse_args(words[1:]).only
     if only != "static":
         environment.require_explicit()
     folder = DataFolder.chosen()
@@ -172,10 +194,7 @@ def prepare(words: list[str]) -> None:
     preparing.main(database=only != "static", static=only != "database")
 
 
-def doctor(words: list[str]) -> None:
-    """Say what is here and what is missing; status 1 if something needed is."""
-    import psutil
-
+def _doctor_parser() -> argparse.ArgumentParser:
     from crowdrag.runtime import doctor as examination
 
     parser = argparse.ArgumentParser(prog="crowdrag doctor")
@@ -183,7 +202,16 @@ def doctor(words: list[str]) -> None:
         "--within", type=float, default=examination.WITHIN, metavar="SECONDS", help=("duration of the check")
     )
     _add_json_option(parser)
-    options = parser.parse_args(words[1:])
+    return parser
+
+
+def doctor(words: list[str]) -> None:
+    """Say what is here and what is missing; status 1 if something needed is."""
+    import psutil
+
+    from crowdrag.runtime import doctor as examination
+
+    options = PARSERS[words[0]]().parse_args(words[1:])
     left = examination.left_of(options.within, began=psutil.Process().create_time(), now=time.time())
     findings = examination.examine(DataFolder.chosen(), left)
     is_well = examination.is_well(findings)
@@ -195,16 +223,20 @@ def doctor(words: list[str]) -> None:
     os._exit(ExitCode.DONE if is_well else ExitCode.FAILED)
 
 
+def _backup_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="crowdrag backup")
+    parser.add_argument("file", type=Path, help="the file to write")
+    _add_json_option(parser)
+    return parser
+
+
 def backup(words: list[str]) -> None:
     """Write everything into one file."""
     from crowdrag.runtime import backups
     from crowdrag.runtime import backups as saving
     from crowdrag.runtime import restore as rehearsing
 
-    parser = argparse.ArgumentParser(prog="crowdrag backup")
-    parser.add_argument("file", type=Path)
-    _add_json_option(parser)
-    options = parser.parse_args(words[1:])
+    options = PARSERS[words[0]]().parse_args(words[1:])
     target, began = options.file, time.monotonic()
     manifest = saving.backup(DataFolder.chosen(), target)
     facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
@@ -217,18 +249,22 @@ def backup(words: list[str]) -> None:
         print(problem, file=sys.stderr)
 
 
+def _drill_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="crowdrag drill")
+    parser.add_argument("file", type=Path, help="a backup")
+    parser.add_argument(
+        "--place", type=Path, help=("a folder with enough space for a complete system (default: the data folder)")
+    )
+    _add_json_option(parser)
+    return parser
+
+
 def drill(words: list[str]) -> None:
     """Rehearse a restore in a folder of its own; status 1 if what came back is not whole."""
     from crowdrag.runtime import backups
     from crowdrag.runtime import restore as rehearsing
 
-    parser = argparse.ArgumentParser(prog="crowdrag drill")
-    parser.add_argument("file", type=Path)
-    parser.add_argument(
-        "--place", type=Path, help=("a folder with enough space for a complete system (default: the data folder)")
-    )
-    _add_json_option(parser)
-    options = parser.parse_args(words[1:])
+    options = PARSERS[words[0]]().parse_args(words[1:])
     done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
     facts = done.facts(options.file)
     if options.json:
@@ -241,15 +277,19 @@ def drill(words: list[str]) -> None:
         sys.exit(ExitCode.FAILED)
 
 
+def _restore_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="crowdrag restore")
+    parser.add_argument("file", type=Path, help="the backup to restore")
+    parser.add_argument("--force", action="store_true", help="replace a system that is in use")
+    _add_json_option(parser)
+    return parser
+
+
 def restore(words: list[str]) -> None:
     """Give back a backed up system."""
     from crowdrag.runtime import restore as giving_back
 
-    parser = argparse.ArgumentParser(prog="crowdrag restore")
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--force", action="store_true", help="replace a system that is in use")
-    _add_json_option(parser)
-    options = parser.parse_args(words[1:])
+    options = PARSERS[words[0]]().parse_args(words[1:])
     manifest = giving_back.restore(DataFolder.chosen(), options.file, force=options.force)
     figures = giving_back.figures(manifest)
     if options.json:
@@ -276,6 +316,18 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "backup": backup,
     "drill": drill,
     "restore": restore,
+}
+#: The options of each; docs/reference/commands.md is written from them.
+PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
+    "up": partial(_up_parser, "up"),
+    "demo": partial(_up_parser, "demo"),
+    "down": _down_parser,
+    "serve": _serve_parser,
+    "prepare": _prepare_parser,
+    "doctor": _doctor_parser,
+    "backup": _backup_parser,
+    "drill": _drill_parser,
+    "restore": _restore_parser,
 }
 
 if __name__ == "__main__":

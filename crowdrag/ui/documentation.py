@@ -1,4 +1,4 @@
-"""The documentation site: its files, and which of its pages explains a page of the product (docs/adr/0035)."""
+"""The documentation site: its files, and which of its pages explains a page of the product (docs/adr/0036)."""
 
 from pathlib import Path
 from typing import Final

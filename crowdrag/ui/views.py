@@ -85,7 +85,7 @@ def documentation_site(request: HttpRequest, path: str = "") -> HttpResponseBase
         raise Http404
     if file.name == "index.html" and path and not path.endswith(("/", "index.html")):
         return redirect("documentation", path=f"{path}/")
-    response = serve(request, str(file.relative_to(documentation.root())), document_root=settings.DOCS_ROOT)
+    response = serve(request, str(file.relative_to(documentation.root())), document_root=str(settings.DOCS_ROOT))
     # Names of files stay when their texts change: a browser asks each time whether they did.
     patch_cache_control(response, no_cache=True)
     return response

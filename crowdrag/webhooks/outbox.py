@@ -20,6 +20,28 @@ from . import tasks
 from .enums import Event
 from .models import Delivery, Message, Webhook
 
+#: The fields of `data` in each event's message; docs/reference/webhook-events.md is written from it.
+CONTENTS: Final[dict[Event, dict[str, str]]] = {
+    Event.RUN_ENDED: {
+        "study": "the short name of the study",
+        "run": "the key of the run",
+        "kind": "its kind: import, analysis, export, experiment, ...",
+        "state": "`DONE`, `FAILED` or `CANCELLED`. A resumed run ends again",
+    },
+    Event.CAMPAIGN_ENDED: {
+        "study": "the short name of the study",
+        "campaign": "the number of the campaign; null for writing",
+        "kind": "`judging` or `writing`",
+        "name": "its title",
+    },
+    Event.RELEASE_PUBLISHED: {
+        "study": "the short name of the study",
+        "version": "the number of the release",
+        "address": "the address of its public page",
+    },
+    Event.TEST: {"study": "the short name of the study", "webhook": "the key of the webhook"},
+}
+
 
 def publish(*, study: Study, event: Event, data: dict[str, Any], now: datetime) -> Message | None:
     """Write down for all who asked for it that something happened; None where nobody did.
@@ -38,6 +60,7 @@ def publish_test(*, webhook: Webhook, now: datetime) -> Message:
 
 @transaction.atomic
 def _write(study: Study, event: Event, data: dict[str, Any], webhooks: Iterable[Webhook], now: datetime) -> Message:
+    assert {"study", *data} == {*CONTENTS[event]}, f"{event}: other fields than its description has"
     content = {"type": event, "timestamp": now, "data": {"study": study.slug, **data}}
     body = json.dumps(content, cls=DjangoJSONEncoder, ensure_ascii=False, separators=(",", ":"))
     message = Message.objects.create(study=study, event=event, body=body, created_at=now)

@@ -1,4 +1,4 @@
-"""Every variable of the environment that something reads is told of in the guides, and none that nothing reads."""
+"""Which variables of the environment something reads; the example file of a deployment sets no other."""
 
 import re
 from pathlib import Path
@@ -22,15 +22,8 @@ def read_somewhere() -> set[str]:
     return found - OTHERS
 
 
-def told() -> str:
-    return "".join(path.read_text() for path in sorted((REPOSITORY / "docs/guides").glob("*.md")))
-
-
-def test_what_is_read_is_told_of() -> None:
-    guides = told()
-    found = read_somewhere()
-    assert len(found) > 40, "the pattern finds what is read"
-    assert sorted(name for name in found if f"`{name}" not in guides) == []
+def test_the_pattern_finds_what_is_read() -> None:
+    assert len(read_somewhere()) > 40
 
 
 def test_the_example_says_nothing_that_nobody_reads() -> None:

@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from analysis.experiments.experiment import COMMON, EXPERIMENTS
 from analysis.figures.figure import FIGURES
-from analysis.management.commands import table_reference
 from analysis.methods import registry, undefined_values
 from analysis.methods.agreement.compute import ONE_TOPIC
 from analysis.methods.settings import AnalysisSettings
@@ -70,11 +69,6 @@ def test_methods_compute_the_tables_that_they_declare_and_stand_behind_what_they
         assert set(method.needs) <= {earlier.name for earlier in methods[:place]}, method.name
     declared = [table.name for method in methods for table in method.tables]
     assert len(declared) == len(set(declared))
-
-
-def test_the_reference_of_tables_is_what_the_tables_say():
-    """`crowdrag table_reference` writes it."""
-    assert table_reference.page() == table_reference.PAGE.read_text(encoding="utf-8")
 
 
 ALONE = {"dimension": "d", "mean": 1.5, "low": None, "high": None, "note": ONE_TOPIC}

@@ -1,12 +1,9 @@
-"""Write the reference of all result tables into docs/reference/tables.md, from their declarations."""
+"""The reference of all result tables, from their declarations."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
-from django.utils import translation
 
 from analysis.experiments.experiment import EXPERIMENTS
 from analysis.methods.method import SECTIONS
@@ -16,7 +13,7 @@ from analysis.tables.table import Column, Table
 
 PAGE = Path(settings.BASE_DIR, "docs", "reference", "tables.md")
 #: What stands above this line is written by hand.
-MARK = "<!-- Written by `crowdrag table_reference` from the declarations of the tables: change those. -->"
+MARK = "<!-- Written by `make reference` from the declarations of the tables: change those. -->"
 
 
 def reference() -> str:
@@ -63,13 +60,4 @@ def _group(names: str, column: Column) -> str:
 def page() -> str:
     """Return docs/reference/tables.md as it should be."""
     by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    with translation.override("en"):
-        return f"{by_hand}{MARK}\n\n{reference()}"
-
-
-class Command(BaseCommand):
-    help = "Write the reference of result tables into docs/reference/tables.md."
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        PAGE.write_text(page(), encoding="utf-8")
-        self.stdout.write(f"{PAGE} written.")
+    return f"{by_hand}{MARK}\n\n{reference()}"
