@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up docs reference pictures test test-all lint browser bench soak golden mutants lock format clean
+.PHONY: help install demo up docs reference pictures test test-all lint browser bench soak golden mutants messages lock format clean
 
 # Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -107,6 +107,12 @@ golden: install ## accept today's outputs of the demo and the sample as the gold
 	@$(PYTEST) tests/golden --accept-golden -q
 	git --no-pager diff --stat tests/golden
 	git status --short tests/golden | grep '^??' || true
+
+messages: install ## collect the texts of participants' pages for translation, and compile the catalogues (needs GNU gettext)
+	@export SECRET_KEY=- CROWDRAG_PSEUDONYM_KEY=- CROWDRAG_IDENTITY_KEY=-
+	$(BIN)/python manage.py makemessages --all --no-wrap --no-obsolete --add-location file --ignore $(VENV) --ignore tests
+	$(BIN)/python manage.py compilemessages --ignore $(VENV)
+	git --no-pager diff --stat crowdrag/locale
 
 lock: install ## resolve pyproject.toml anew into constraints.txt and requirements.lock
 	@bash .ci/lock $(BIN)

@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "crowdrag.studies.page_language.reset_language",
 ]
 
 ROOT_URLCONF = "crowdrag.urls"
@@ -133,10 +134,11 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "studies"
 LOGOUT_REDIRECT_URL = "login"
 
-# The pages' own words exist in English alone, so all of a page is English whatever a browser asks for: Django's words,
-# too. What a study's people wrote is marked with the study's language where it stands.
+# Researchers' pages are in English. Participants' pages are in their study's language if it is one of these
+# (crowdrag/studies/page_language.py); `make messages` writes the catalogues.
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español")]
+LOCALE_PATHS = [BASE_DIR / "crowdrag" / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

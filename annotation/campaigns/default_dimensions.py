@@ -1,11 +1,18 @@
-"""The default seven dimensions of utility (crowdrag25, Table 2), as pairwise and as pointwise questions."""
+"""The default seven dimensions of utility (crowdrag25, Table 2), as pairwise and as pointwise questions.
+
+They are stored in the study's language.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from crowdrag.studies.models import Study
+from crowdrag.studies.page_language import in_study_language
 from writing.corpus import versions
 
 from ..models import Dimension
@@ -27,75 +34,75 @@ class Default:
 DIMENSIONS = (
     Default(
         "correctness_topical",
-        "Topical Correctness",
-        "Which response better answers the query?",
-        "A response is topically correct if what it says is about the query and answers it.",
-        "How well does the response answer the query?",
-        "off topic",
-        "on topic",
+        _("Topical Correctness"),
+        _("Which response better answers the query?"),
+        _("A response is topically correct if what it says is about the query and answers it."),
+        _("How well does the response answer the query?"),
+        _("off topic"),
+        _("on topic"),
     ),
     Default(
         "coherence_logical",
-        "Logical Coherence",
-        "Which response is easier to follow?",
-        "A response is logically coherent if its points build on each other in an order that a reader can follow.",
-        "How easy is the response to follow?",
-        "hard to follow",
-        "easy to follow",
+        _("Logical Coherence"),
+        _("Which response is easier to follow?"),
+        _("A response is logically coherent if its points build on each other in an order that a reader can follow."),
+        _("How easy is the response to follow?"),
+        _("hard to follow"),
+        _("easy to follow"),
     ),
     Default(
         "coherence_stylistic",
-        "Stylistic Coherence",
-        "Which response has a more consistent writing style?",
-        "A response is stylistically coherent if tone, tense, form of address and layout stay the same throughout.",
-        "How consistent is the writing style of the response?",
-        "inconsistent",
-        "consistent",
+        _("Stylistic Coherence"),
+        _("Which response has a more consistent writing style?"),
+        _("A response is stylistically coherent if tone, tense, form of address and layout stay the same throughout."),
+        _("How consistent is the writing style of the response?"),
+        _("inconsistent"),
+        _("consistent"),
     ),
     Default(
         "coverage_broad",
-        "Broad Coverage",
-        "Which response looks at more aspects of the topic?",
-        "A response covers a topic broadly if it takes up many of the aspects that the topic has.",
-        "At how many aspects of the topic does the response look?",
-        "narrow",
-        "broad",
+        _("Broad Coverage"),
+        _("Which response looks at more aspects of the topic?"),
+        _("A response covers a topic broadly if it takes up many of the aspects that the topic has."),
+        _("At how many aspects of the topic does the response look?"),
+        _("narrow"),
+        _("broad"),
     ),
     Default(
         "coverage_deep",
-        "Deep Coverage",
-        "Which response explains things more in detail?",
-        "A response covers a topic deeply if it explains the aspects that it takes up in detail.",
-        "In how much detail does the response explain things?",
-        "basic",
-        "detailed",
+        _("Deep Coverage"),
+        _("Which response explains things more in detail?"),
+        _("A response covers a topic deeply if it explains the aspects that it takes up in detail."),
+        _("In how much detail does the response explain things?"),
+        _("basic"),
+        _("detailed"),
     ),
     Default(
         "consistency_internal",
-        "Internal Consistency",
-        "Which response is clearer about how different views fit together?",
-        "A response is internally consistent if it does not contradict itself, and says how opposing views relate.",
-        "How clear is the response about how different views fit together?",
-        "unclear",
-        "clear",
+        _("Internal Consistency"),
+        _("Which response is clearer about how different views fit together?"),
+        _("A response is internally consistent if it does not contradict itself, and says how opposing views relate."),
+        _("How clear is the response about how different views fit together?"),
+        _("unclear"),
+        _("clear"),
     ),
     Default(
         "quality_overall",
-        "Overall Quality",
-        "Which response is better overall?",
-        "Your overall impression of the response.",
-        "How good is the response overall?",
-        "bad",
-        "good",
+        _("Overall Quality"),
+        _("Which response is better overall?"),
+        _("Your overall impression of the response."),
+        _("How good is the response overall?"),
+        _("bad"),
+        _("good"),
     ),
 )
 NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 # A vote is stored as it was presented: A is the left response.
 CHOICE = [
-    {"value": -1, "label": "Response A"},
-    {"value": 0, "label": "Neither"},
-    {"value": 1, "label": "Response B"},
+    {"value": -1, "label": _("Response A")},
+    {"value": 0, "label": _("Neither")},
+    {"value": 1, "label": _("Response B")},
 ]
 FORCED = [CHOICE[0], CHOICE[2]]
 WITHOUT_NEITHER = "quality_overall"
@@ -121,7 +128,9 @@ def ensure_pairwise(*, study: Study, now: datetime, always_neither: bool = False
 def ensure_pointwise(*, study: Study, now: datetime) -> list[Dimension]:
     """Return the seven pointwise dimensions of a study, four options each, made where it lacks them."""
     return [
-        _ensure(study, dimension, now, question=dimension.pointwise, options=_four(dimension.low, dimension.high))
+        _ensure(
+            study, dimension, now, question=dimension.pointwise, options=_four(study, dimension.low, dimension.high)
+        )
         for dimension in DIMENSIONS
     ]
 
@@ -129,17 +138,25 @@ def ensure_pointwise(*, study: Study, now: datetime) -> list[Dimension]:
 def _ensure(
     study: Study, default: Default, now: datetime, *, question: str, options: Sequence[dict[str, Any]]
 ) -> Dimension:
-    content = {
-        "question": question,
-        "label": default.label,
-        "description": default.description,
-        "options": list(options),
-        "asks_justification": False,
-    }
+    with in_study_language(study):
+        content = {
+            "question": gettext(question),
+            "label": gettext(default.label),
+            "description": gettext(default.description),
+            "options": [{**option, "label": gettext(option["label"])} for option in options],
+            "asks_justification": False,
+        }
     dimension, _made = versions.ensure(Dimension, study=study, name=default.name, now=now, **content)
     return dimension
 
 
-def _four(low: str, high: str) -> list[dict[str, Any]]:
-    words = {-3: f"very {low}", -1: f"somewhat {low}", 1: f"somewhat {high}", 3: f"very {high}"}
+def _four(study: Study, low: str, high: str) -> list[dict[str, Any]]:
+    with in_study_language(study):
+        ends = {"low": gettext(low), "high": gettext(high)}
+        words = {
+            -3: gettext("very %(low)s") % ends,
+            -1: gettext("somewhat %(low)s") % ends,
+            1: gettext("somewhat %(high)s") % ends,
+            3: gettext("very %(high)s") % ends,
+        }
     return [{"value": value, "label": label} for value, label in words.items()]

@@ -1,9 +1,13 @@
 """Default instructions and consent text for judges; texts from outside, made storable."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from crowdrag.studies.models import Study
+from crowdrag.studies.page_language import in_study_language
 
 from ..enums import CampaignKind
 from ..models import Dimension
@@ -11,19 +15,19 @@ from ..models import Dimension
 #: The longest text that a study may write for judges.
 LONGEST_TEXT: Final = 50_000
 
-_PAIRWISE: Final = """\
+_PAIRWISE: Final = _("""\
 We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has two
-answers, A on the left and B on the right (on a phone, one below the other). For each pair, you say which answer is
+answers, A on the left and B on the right (on a phone, you switch between them). For each pair, you say which answer is
 better on several aspects. There are no right or wrong opinions. We ask several people the same questions.
 
 - **Read the question, then read both answers to the end.** Judge only the text you see. Do not look anything up. Do
   not judge whether you agree with the text.
 - **Judge each question separately.** An answer can be easier to follow and still cover less. Judge each pair
   separately too.
-{neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. You do not see the
-  sources. Do not count them, and do not prefer an answer because it has more of them.
-"""
-_POINTWISE: Final = """\
+{neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them,
+  and do not prefer an answer because it has more of them.
+""")
+_POINTWISE: Final = _("""\
 We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has one answer.
 For each, you say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong
 opinions. We ask several people the same questions.
@@ -33,24 +37,24 @@ opinions. We ask several people the same questions.
 - **Judge each question separately.** An answer can be easy to follow and still cover little. Judge each answer
   separately too.
 - **Use the whole scale.** Use the ends for clear cases.
-- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. You do not see the sources. Do
-  not count them, and do not rate an answer higher because it has more of them.
-"""
-_NEUTRAL: Final = """\
+- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and
+  do not rate an answer higher because it has more of them.
+""")
+_NEUTRAL: Final = _("""\
 - **“{label}”** is for answers that are really alike on that aspect. Do not use it just because it is hard to decide.
-"""
-_ASKED: Final = """\
+""")
+_ASKED: Final = _("""\
 
 ## What we ask
 
 {asked}
-"""
-_PAGE: Final = """\
+""")
+_PAGE: Final = _("""\
 
 ## How the page works
 
-Everything is on one page. Click an answer, or press the number beside it. The shortcuts are listed under “?”. The dots
-at the top show what is done. Each answer is saved at once, and you can change it until you submit. You can submit when
+Everything is on one page. Click an answer, or press the number on it. The shortcuts are listed under “?”. The dots at
+the top show what is done. Each answer is saved at once, and you can change it until you submit. You can submit when
 you have answered all questions. You can leave and come back before your time is over. The due time is at the top of the
 page.
 
@@ -60,10 +64,10 @@ The first page told you the pay and about how long it takes. **We never refuse t
 even if nobody shares it. A person may review work that was much faster than anyone can read, or that has the same
 answer everywhere{checks}. If we do not accept your work, we tell you why, and you can contest it. There are no tricks:
 the page has all the information you need to answer.
-"""
-_CHECKS: Final = ", or that fails the attention checks, which tell you which answer to select"
+""")
+_CHECKS: Final = _(", or that fails the attention checks, which tell you which answer to select")
 
-_CONSENT: Final = """\
+_CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
 withdraw and have your data erased. You do not need an account, only your personal link. We then erase what you wrote
 and all times. **The options you chose stay**, with nothing that shows who you are. No later analysis counts them, and
@@ -74,7 +78,8 @@ someone else judges in your place.
 We record nothing outside of the page, and nothing before you agree here. While you judge, we record:
 
 - **Your answers.** Your answer to each question of each item, when you gave it and how often you changed it. The
-  reasons that you write where we ask for them. Your comment at the end, if you leave one.
+  reasons that you write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you
+  leave one.
 - **Your time on each item.** How long you viewed it and how often you came back to it.
 - **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 
@@ -88,39 +93,42 @@ your name.
 
 ## What we publish
 
-- **Your answers, with your pseudonym**, under the licence {licence}: anyone may then use them as this licence says.
+- **Your answers, with your pseudonym**, under the licence {licence}. Then everyone can use them as the licence says.
 - **Your times**, only if you allow it below. If you do not allow it, you are paid the same, and we keep them to
   ourselves.
 
 We publish nothing that says who you are. Please do not write anything in a comment or a reason that says who you are.
-"""
+""")
 
 
-def instructions(kind: str, campaign_dimensions: Iterable[Dimension], *, items: int, checks: int = 0) -> str:
-    """Return what judges are told unless the study says otherwise, in Markdown.
+def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, items: int, checks: int = 0) -> str:
+    """Return what judges are told unless the study says otherwise, in Markdown, in the study's language.
 
     Parameters
     ----------
     kind
         the campaign's.
-    asked
+    dimensions
         what it asks, in order; each is explained.
     items, checks
         how many items and attention checks a questionnaire holds.
     """
-    dimensions = list(campaign_dimensions)
-    is_pairwise = kind != CampaignKind.POINTWISE
-    neutral = "".join(_NEUTRAL.format(label=label) for label in _neutral(dimensions))
-    text = _PAIRWISE.format(items=items, neutral=neutral) if is_pairwise else _POINTWISE.format(items=items)
-    explained = _explained(dimensions)
-    text += _ASKED.format(asked=explained) if explained else ""
-    return (text + _PAGE.format(checks=_CHECKS if checks else "")).strip()
+    with in_study_language(study):
+        if kind == CampaignKind.POINTWISE:
+            text = gettext(_POINTWISE).format(items=items)
+        else:
+            neutral = "".join(gettext(_NEUTRAL).format(label=label) for label in _neutral(dimensions))
+            text = gettext(_PAIRWISE).format(items=items, neutral=neutral)
+        if explained := _explained(dimensions):
+            text += gettext(_ASKED).format(asked=explained)
+        return (text + gettext(_PAGE).format(checks=gettext(_CHECKS) if checks else "")).strip()
 
 
 def consent(study: Study) -> dict[str, str]:
-    """Return what judges are asked to agree to unless the study says otherwise, with its licences."""
+    """Return what judges are asked to agree to unless the study says otherwise, in its language, with its licences."""
     licence = study.text_licence
-    text = _CONSENT.format(licence=licence).strip()
+    with in_study_language(study):
+        text = gettext(_CONSENT).format(licence=licence).strip()
     # Judges write no texts and no logs; the licence of their answers is that of texts.
     return {"text": text, "text_licence": licence, "log_licence": "", "timing_licence": licence}
 

@@ -32,7 +32,7 @@ from django.views.decorators.http import require_safe
 
 from crowdrag import prepared_statements, request_limits
 
-from . import activities
+from . import activities, page_language
 from .enums import AuditedContent, ParticipantKind, Role
 from .models import Participant, Study
 from .participants import consents
@@ -129,15 +129,18 @@ def participant_page(view: View) -> View:
     """Let in who takes part in the study `<slug:taking_part>`; the view gets the participant in place of the slug.
 
     Participants have no accounts: their link put them into the session (`remember_participant`). Whoever comes without
-    is told to open their link again, with 403; so is everybody for a study that is not there.
+    is told to open their link again, with 403; so is everybody for a study that is not there. The page is in the
+    study's language.
     """
 
     @wraps(view)
     def checked(request: HttpRequest, taking_part: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
         participant = _session_participant(request, taking_part)
         if participant is None:
+            page_language.activate_browser_language(request)
             return render(request, "studies/entry/open_link_again.html", status=403)
         request.participant = participant  # type: ignore[attr-defined]
+        page_language.activate_study_language(participant.study)
         return view(request, participant, *args, **kwargs)
 
     checked.access = "participant"  # type: ignore[attr-defined]

@@ -5,8 +5,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db.models import Max
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from crowdrag.studies.models import Study, Versioned
+from crowdrag.studies.page_language import in_study_language
 
 from ..models import Style
 
@@ -35,18 +38,21 @@ def current(model: type[V], *, study: Study, names: Iterable[str] | None = None)
     return {row.name: row for row in rows.order_by("version", "id")}
 
 
-_TASK = (
+_TASK = _(
     "Write a response of about 250 words to the query, from the passages beside the editor. "
     "Cite every claim that you take from a passage by its number in brackets, right behind the claim: [0]. "
     "Cite several where several say it: [3, 7]. Do not use a language model."
 )
 
 DEFAULT_STYLES = {
-    "bullet": ("Bulleted list", "List all the points that matter to the query as a bulleted list, one point a line."),
-    "essay": ("Essay", "Begin with a clear thesis, then give the arguments, and end with a conclusion."),
+    "bullet": (
+        _("Bulleted list"),
+        _("List all the points that matter to the query as a bulleted list, one point a line."),
+    ),
+    "essay": (_("Essay"), _("Begin with a clear thesis, then give the arguments, and end with a conclusion.")),
     "news": (
-        "News",
-        (
+        _("News"),
+        _(
             "Begin with the lead: what matters most. Then the important details, and last the background "
             "(the inverted pyramid of a news article)."
         ),
@@ -64,13 +70,7 @@ def ensure_styles(*, study: Study, names: Iterable[str], now: datetime) -> dict[
     for name in needed:
         if name not in styles and name in DEFAULT_STYLES:
             label, instructions = DEFAULT_STYLES[name]
-            styles[name], _made = ensure(
-                Style,
-                study=study,
-                name=name,
-                now=now,
-                label=label,
-                instructions=f"{_TASK}\n\n{instructions}",
-                target_words=250,
-            )
+            with in_study_language(study):
+                texts = {"label": gettext(label), "instructions": f"{gettext(_TASK)}\n\n{gettext(instructions)}"}
+            styles[name], _made = ensure(Style, study=study, name=name, now=now, target_words=250, **texts)
     return styles

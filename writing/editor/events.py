@@ -7,6 +7,8 @@ Positions and lengths are Unicode code points. A place is a passage's rank (0 an
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop as _
+
 OWN_TEXT = -1
 ELSEWHERE = -2
 
@@ -32,7 +34,10 @@ KEYS = ("letter", "digit", "space", "mark", "enter", "backspace", "delete", "mov
 
 @dataclass(frozen=True)
 class EventKind:
-    """A kind of event: its code, the names of its fields after kind and time, and what it says in plain words."""
+    """A kind of event: its code, the names of its fields after kind and time, and what it says in plain words.
+
+    Name and meaning are marked for translation and translated where they are shown.
+    """
 
     code: str
     fields: tuple[str, ...]
@@ -44,43 +49,50 @@ EVENT_KINDS = (
     EventKind(
         "s",
         ("position", "deleted", "inserted", "source", "input_type"),
-        "change of the text",
-        "Every change of your text: what was added or deleted, where, and how (typed, pasted, corrected, undone, ...).",
+        _("change of the text"),
+        _(
+            "Every change of your text: what was added or deleted, where, and how "
+            "(typed, pasted, corrected, undone, ...)."
+        ),
     ),
-    EventKind("c", ("start", "end"), "cursor", "Where the cursor is and what is selected in your text."),
+    EventKind("c", ("start", "end"), _("cursor"), _("Where the cursor is and what is selected in your text.")),
     EventKind(
         "k",
         ("class", "held"),
-        "key timing",
-        "When you pressed a key and for how long. Only the type of key (letter, digit, space, ...), not which key.",
+        _("key timing"),
+        _("When you pressed a key and for how long. Only the type of key (letter, digit, space, ...), not which key."),
     ),
     EventKind(
         "y",
         ("place", "start", "end", "cut"),
-        "copying",
-        "That you copied or cut text, and from where: a passage, your own text, or elsewhere on the page.",
+        _("copying"),
+        _("That you copied or cut text, and from where: a passage, your own text, or elsewhere on the page."),
     ),
     EventKind(
         "p",
         ("place", "length", "share"),
-        "pasting",
-        "That you pasted text, how much, and what share of it is in a passage or in your own text.",
+        _("pasting"),
+        _("That you pasted text, how much, and what share of it is in a passage or in your own text."),
     ),
-    EventKind("f", ("on",), "focus", "Whether this page has the keyboard focus."),
-    EventKind("v", ("on",), "visibility", "Whether you can see this page, or another tab or window is in front."),
-    EventKind("o", ("rank", "on"), "passage opened", "Which passage you opened or closed."),
-    EventKind("d", ("rank", "milliseconds"), "passage in view", "How long a passage was in view."),
-    EventKind("w", ("place", "percent"), "scrolling", "How far you scrolled the passages or the text."),
-    EventKind("q", ("words", "hits"), "search", "What you searched for in the passages, and how many were found."),
-    EventKind("b", ("rank", "position", "way"), "citing", "Which passage you cited, where, and how."),
-    EventKind("z", ("width", "height"), "window size", "The size of the page when it changes."),
-    EventKind("j", ("milliseconds",), "clock", "That your device's clock was changed, or that the device was asleep."),
-    EventKind("h", ("digest",), "check sum", "A check sum of your text, to prove that the record is complete."),
+    EventKind("f", ("on",), _("focus"), _("Whether this page has the keyboard focus.")),
+    EventKind("v", ("on",), _("visibility"), _("Whether you can see this page, or another tab or window is in front.")),
+    EventKind("o", ("rank", "on"), _("passage opened"), _("Which passage you opened or closed.")),
+    EventKind("d", ("rank", "milliseconds"), _("passage in view"), _("How long a passage was in view.")),
+    EventKind("w", ("place", "percent"), _("scrolling"), _("How far you scrolled the passages or the text.")),
+    EventKind(
+        "q", ("words", "hits"), _("search"), _("What you searched for in the passages, and how many were found.")
+    ),
+    EventKind("b", ("rank", "position", "way"), _("citing"), _("Which passage you cited, where, and how.")),
+    EventKind("z", ("width", "height"), _("window size"), _("The size of the page when it changes.")),
+    EventKind(
+        "j", ("milliseconds",), _("clock"), _("That your device's clock was changed, or that the device was asleep.")
+    ),
+    EventKind("h", ("digest",), _("check sum"), _("A check sum of your text, to prove that the record is complete.")),
     EventKind(
         "a",
         ("clock", "width", "height", "touch"),
-        "opening",
-        "When you opened the editor, by your device's clock. The size of the page. Whether it has a touch screen.",
+        _("opening"),
+        _("When you opened the editor, by your device's clock. The size of the page. Whether it has a touch screen."),
     ),
 )
 BY_CODE = {each.code: each for each in EVENT_KINDS}

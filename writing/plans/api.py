@@ -231,7 +231,7 @@ class EntrySurveyRow(SurveyRow):
         """Return what a plan asks."""
         survey = getattr(instance, services.SURVEY_FIELDS[self.kind])
         content = {"questions": survey.questions if survey else [], "version": survey.version if survey else None}
-        return super().to_representation({**content, "usual": surveys.defaults(self.kind)})
+        return super().to_representation({**content, "usual": surveys.defaults(instance.study, self.kind)})
 
 
 class ExitSurveyRow(EntrySurveyRow):

@@ -6,11 +6,15 @@ The part of the consent text that says what is recorded is made from the list by
 
 from typing import Final
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 from crowdrag.studies.models import Study
+from crowdrag.studies.page_language import in_study_language
 
 from ..editor.events import EVENT_KINDS
 
-INSTRUCTIONS: Final = """\
+INSTRUCTIONS: Final = _("""\
 You get a question and a list of passages that a search engine found for it. **Write a response to the question from
 these passages.** Use the style that is described beside the editor. Imagine a reader who asked the question and reads
 only your response.
@@ -28,9 +32,9 @@ only your response.
 We ask a few questions about the topic before you write, and a few more when you are done. Then a reviewer reads your
 response. The reviewer accepts it, and you are paid. Or the reviewer asks you to revise it and says what is missing. If
 the response is not what we asked for, the reviewer can reject it and give the reason. You can contest a rejection.
-"""
+""")
 
-_CONSENT: Final = """\
+_CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
 withdraw and have all your data erased. You do not need an account, only your personal link.
 
@@ -51,27 +55,29 @@ people and language models will read your response and judge it. We use a pseudo
 
 ## What we publish
 
-- **Your responses**, under the licence {text_licence}: anyone may then use them as this licence says.
+- **Your responses**, under the licence {text_licence}. Then everyone can use them as the licence says.
 - **The record of how you wrote them** and **its timing**, only if you allow it below. They make new kinds of research
   possible. If you do not allow it, you are paid the same, and we keep them to ourselves.
 
 We publish nothing that says who you are. Please do not write anything in your response that says who you are.
-"""
+""")
 
 
-def instructions() -> str:
-    """Return what writers are told unless the study says otherwise, in Markdown."""
-    return INSTRUCTIONS
+def instructions(study: Study) -> str:
+    """Return what writers are told unless the study says otherwise, in Markdown, in the study's language."""
+    with in_study_language(study):
+        return gettext(INSTRUCTIONS)
 
 
 def consent(study: Study) -> str:
-    """Return what writers are asked to agree to unless the study says otherwise, in Markdown."""
-    return _CONSENT.format(recorded=recorded_events(), text_licence=study.text_licence)
+    """Return what writers are asked to agree to unless the study says otherwise, in Markdown, in its language."""
+    with in_study_language(study):
+        return gettext(_CONSENT).format(recorded=recorded_events(), text_licence=study.text_licence)
 
 
 def recorded_events() -> str:
-    """Return the list of what the editor records, in plain words, in Markdown."""
-    return "\n".join(f"- **{_capital(each.name)}.** {each.meaning}" for each in EVENT_KINDS)
+    """Return the list of what the editor records, in plain words, in Markdown, in the current language."""
+    return "\n".join(f"- **{_capital(gettext(each.name))}.** {gettext(each.meaning)}" for each in EVENT_KINDS)
 
 
 def _capital(name: str) -> str:

@@ -56,7 +56,7 @@ def ensure_plan(study: Study, now: datetime) -> WritingPlan:
         return plan
     plan = WritingPlan.objects.create(
         study=study,
-        instructions=_instructions(study, default_texts.instructions(), now),
+        instructions=_instructions(study, default_texts.instructions(study), now),
         consent_text=_consent(study, _default_consent(study), now),
         entry_survey=surveys.ensure(study=study, kind=SurveyKind.ENTRY, now=now),
         exit_survey=surveys.ensure(study=study, kind=SurveyKind.EXIT, now=now),

@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from crowdrag.studies.models import Study
+from crowdrag.studies.page_language import in_study_language
 
 from ..corpus import versions
 from ..enums import SurveyKind
@@ -22,7 +24,11 @@ LONGEST_LABEL: Final = 1000
 LONGEST_ANSWER: Final = 5000
 FIELDS: Final = frozenset({"name", "text", "kind", "options", "required", "low", "high"})
 
-_YES_MAYBE_NO = [{"value": 1, "label": "yes"}, {"value": 0, "label": "maybe"}, {"value": -1, "label": "no"}]
+_YES_MAYBE_NO = [
+    {"value": 1, "label": gettext_noop("yes")},
+    {"value": 0, "label": gettext_noop("maybe")},
+    {"value": -1, "label": gettext_noop("no")},
+]
 _ONE_TO_FIVE = [{"value": n, "label": str(n)} for n in range(1, 6)]
 
 
@@ -38,16 +44,36 @@ def _scale(name: str, text: str, low: str, high: str) -> dict[str, Any]:
 # As in the published corpus (crowdrag25, 3.1.4), by its names and with its values: answers can be laid side by side.
 DEFAULTS: Final = {
     SurveyKind.ENTRY: (
-        _choice("query_answerable", "Can the question be answered?"),
-        _choice("query_controversial", "Is the topic controversial?"),
-        _scale("worker_knowledge", "How much do you know about the topic?", "nothing", "a great deal"),
-        _scale("worker_expertise", "How much of an expert on the topic are you?", "not at all", "very much"),
+        _choice("query_answerable", gettext_noop("Can the question be answered?")),
+        _choice("query_controversial", gettext_noop("Is the topic controversial?")),
+        _scale(
+            "worker_knowledge",
+            gettext_noop("How much do you know about the topic?"),
+            gettext_noop("nothing"),
+            gettext_noop("a great deal"),
+        ),
+        _scale(
+            "worker_expertise",
+            gettext_noop("How much of an expert on the topic are you?"),
+            gettext_noop("not at all"),
+            gettext_noop("very much"),
+        ),
     ),
     SurveyKind.EXIT: (
-        _choice("worker_satisfaction", "Are you satisfied with your response?"),
-        _scale("references_quality", "How adequate were the passages as sources?", "not at all", "fully"),
-        _scale("references_extra", "How much of your own knowledge did you use?", "none", "a great deal"),
-        _choice("references_omission", "Did you leave out information from the passages?"),
+        _choice("worker_satisfaction", gettext_noop("Are you satisfied with your response?")),
+        _scale(
+            "references_quality",
+            gettext_noop("How adequate were the passages as sources?"),
+            gettext_noop("not at all"),
+            gettext_noop("fully"),
+        ),
+        _scale(
+            "references_extra",
+            gettext_noop("How much of your own knowledge did you use?"),
+            gettext_noop("none"),
+            gettext_noop("a great deal"),
+        ),
+        _choice("references_omission", gettext_noop("Did you leave out information from the passages?")),
     ),
 }
 
@@ -178,16 +204,23 @@ def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     return question | ends
 
 
-def defaults(kind: SurveyKind) -> list[dict[str, Any]]:
-    """Return the questions that a study asks unless it asks others."""
-    return [dict(question) for question in DEFAULTS[kind]]
+def defaults(study: Study, kind: SurveyKind) -> list[dict[str, Any]]:
+    """Return the questions that a study asks unless it asks others, in its language."""
+    with in_study_language(study):
+        return [_translated(question) for question in DEFAULTS[kind]]
+
+
+def _translated(question: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {name: _(question[name]) for name in ("text", "low", "high") if name in question}
+    options = [{**option, "label": _(option["label"])} for option in question["options"]]
+    return {**question, **texts, "options": options}
 
 
 def ensure(
     *, study: Study, kind: SurveyKind, questions: str | list[Any] | None = None, name: str = "", now: datetime
 ) -> Survey:
     """Return the study's survey with these questions (the defaults where none are given): a version of its own."""
-    questions_asked = defaults(kind) if questions is None else parse(questions)
+    questions_asked = defaults(study, kind) if questions is None else parse(questions)
     survey, _made = versions.ensure(
         Survey, study=study, name=name or kind.value.lower(), now=now, kind=kind, questions=questions_asked
     )

@@ -187,7 +187,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
         do = request.POST.get("do", "")
         rows = plan_forms.read_rows(request.POST, request.POST.getlist("row"))
         if do == "usual":
-            rows = plan_forms.rows_of(surveys.defaults(survey_kind))
+            rows = plan_forms.rows_of(surveys.defaults(plan.study, survey_kind))
         rows, focus = plan_forms.edit_rows(rows, do)
         problems = _problems(rows) if do in {"save", "show"} else []
         if do == "save" and not problems:

@@ -17,6 +17,7 @@ from .. import activities
 from ..access import audited, current_participant, public, remember_participant, study_page
 from ..enums import AuditedContent, EntryKind, Outcome, Role
 from ..messages import services
+from ..page_language import activate_browser_language, activate_study_language
 from ..participants import consents
 from ..participants.models import Consent, Participant
 from ..study.models import Study
@@ -52,7 +53,9 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     """Say what is offered; let in whoever then asks for it. Opening the link alone changes nothing."""
     link = links.find(token)
     if link is None:
+        activate_browser_language(request)
         return _refuse(request, "unknown", 404)
+    activate_study_language(link.study)
     try:
         caller = _visitor(request, link)
     except links.PlatformParametersError as error:
@@ -90,10 +93,12 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 def enter_key(request: HttpRequest) -> HttpResponse:
     """Ask for the personal link, of whoever comes back without it."""
+    activate_browser_language(request)
     form = KeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         link = links.find_personal(form.cleaned_data["key"])
         if link is not None:
+            activate_study_language(link.study)
             return _enrol(request, Visitor(link, None, link.participant))
         form.add_error(
             "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")

@@ -19,6 +19,7 @@ from ..entry import links
 from ..entry.forms import KeyForm
 from ..enums import Outcome, Role
 from ..messages import services
+from ..page_language import activate_browser_language, activate_study_language
 from ..study.models import Study
 from . import blocks, consents, participant_dashboard, withdrawal
 from .forms import ConsentForm, WithdrawForm
@@ -126,6 +127,7 @@ def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
 @never_cache
 def withdraw_by_key(request: HttpRequest) -> HttpResponse:
     """Let somebody withdraw who has nothing but their personal link: no session, no account."""
+    activate_browser_language(request)
     key_form = KeyForm(request.POST or None)
     if request.method != "POST" or not key_form.is_valid():
         return _ask_for_key(request, key_form)
@@ -135,6 +137,7 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
             "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
         )
         return _ask_for_key(request, key_form)
+    activate_study_language(link.study)
     form = WithdrawForm(request.POST) if "choice" in request.POST or "is_sure" in request.POST else WithdrawForm()
     if form.is_valid():
         return _withdraw(request, link.participant, form.cleaned_data["choice"])

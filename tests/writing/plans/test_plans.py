@@ -60,7 +60,7 @@ def test_a_plan_begins_closed_with_everything_that_people_are_told_and_asked(stu
     plan = services.ensure_plan(study, NOW)
     assert not plan.is_open
     assert plan_styles(study) == [("bullet", 1), ("essay", 1), ("news", 1)]
-    assert plan.entry_survey.questions == surveys.defaults(SurveyKind.ENTRY)
+    assert plan.entry_survey.questions == surveys.defaults(plan.study, SurveyKind.ENTRY)
     assert plan.exit_survey.kind == SurveyKind.EXIT
     assert plan.instructions.text
     assert (plan.consent_text.text_licence, plan.consent_text.log_licence) == ("CC0-1.0", "CC0-1.0")

@@ -24,7 +24,7 @@ def question(**fields: object) -> dict:
     ("kind", "names"), [("ENTRY", record_schemas.ENTRY_QUESTIONS), ("EXIT", record_schemas.EXIT_QUESTIONS)]
 )
 def test_the_defaults_are_the_published_questions_with_their_values(kind: str, names: tuple[str, ...]) -> None:
-    asked = surveys.defaults(SurveyKind(kind))
+    asked = surveys.defaults(StudyFactory.build(), SurveyKind(kind))
     assert tuple(each["name"] for each in asked) == names
     for each in asked:
         values = [option["value"] for option in each["options"]]
