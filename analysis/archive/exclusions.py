@@ -31,6 +31,8 @@ MODELS: dict[str, str] = {
         "Participants who get no further work on one server. The decision applies to that server only."
     ),
     "studies.ParticipantMessage": "Private messages between participants and researchers.",
+    "studies.StaffNote": "Private notes of staff about participants and their work.",
+    "studies.SavedReply": "Texts that the staff of one server use again and again.",
     "accounts.ApiToken": PERSON,
     "accounts.Grant": PERSON,
     "api.IdempotentReply": "API responses that are stored for a day for repeated requests.",

@@ -20,7 +20,7 @@ from ..enums import AssignmentState, Judges
 from ..models import Assignment, AssignmentDecision, AssignmentPayment, AssignmentTransition, Dimension, Item, Judgment
 from ..quality.screening import dossier
 
-WITH = ("questionnaire__campaign__study", "participant", "reviewer")
+WITH = ("questionnaire__campaign__study", "participant", "reviewer", "assignee")
 SEEN = Need(Role.REVIEWER)
 
 
@@ -31,11 +31,15 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
     participant = serializers.CharField(source="participant.external_id", help_text="A pseudonym.")
     paid = serializers.IntegerField(help_text="What its judge is owed or was paid for it so far.")
     held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+    assignee = serializers.EmailField(
+        source="assignee.email", default=None, allow_null=True, help_text="Which reviewer takes care of it."
+    )
 
     class Meta:
         model = Assignment
         fields = ["external_id", "questionnaire", "participant", "state", "is_included", "assigned_at", "submitted_at",
-                  "lease_until", "seconds", "active_seconds", "pay", "paid", "comment", "held_by"]  # fmt: skip
+                  "lease_until", "seconds", "active_seconds", "pay", "paid", "comment", "held_by",
+                  "assignee"]  # fmt: skip
         extra_kwargs = {
             "external_id": {"help_text": "Its name in addresses; imported ones may have none."},
             "pay": {"help_text": "What was promised when it was given out."},
@@ -122,6 +126,9 @@ class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it com
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."
     )
     questionnaire = django_filters.CharFilter(field_name="questionnaire__external_id", max_length=200)
+    assignee = django_filters.CharFilter(
+        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Address of a reviewer."
+    )
     is_included = StrictBooleanFilter(help_text="Whether its judgments count in the analysis once it is accepted.")
 
     class Meta:

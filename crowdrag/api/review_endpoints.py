@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from crowdrag.accounts.enums import Scope
 from crowdrag.assignments.review_locks import ReviewLock
 from crowdrag.studies.enums import AuditedContent, Role
+from crowdrag.studies.models import User
 
 from .endpoints import Endpoint, Need
 from .problems import Problem
@@ -42,6 +43,12 @@ class NextWork(RequestBody):
     )  # fmt: skip
 
 
+class Assignee(RequestBody):
+    """Who takes care of it."""
+
+    assignee = serializers.EmailField(allow_null=True, help_text="Address of a reviewer of the study. Null: nobody.")
+
+
 class ReviewEndpoint(Endpoint):
     """An action on submitted work."""
 
@@ -51,6 +58,16 @@ class ReviewEndpoint(Endpoint):
     def work(self) -> Any:
         """Return the work that the address names."""
         raise NotImplementedError
+
+    def member(self, email: str | None) -> User | None:
+        """Return the member of this address; nobody for none."""
+        if email is None:
+            return None
+        user = User.objects.filter(email__iexact=email, memberships__study=self.study).first()
+        if user is None:
+            detail = {"pointer": "#/assignee", "detail": "No member has this address.", "code": "unknown"}
+            raise Problem("invalid", "This study has no such member.", errors=[detail])
+        return user
 
     def shown(self, external_id: str | None = None) -> Response:
         """Answer with the work as it is now: the one that the address names unless it is said."""

@@ -8,6 +8,7 @@
 | `bulk` | one decision about many pieces of work, each on its own |
 | `undo` | which decisions can be undone, until when, and how |
 | `forms` | one decision about many pieces of work, as it is entered |
+| `assignees` | which reviewer is to decide about it |
 | `review_locks` | who has a piece of work open for review |
 | `problems` | what cannot be done with it, in words for whoever tried |
 

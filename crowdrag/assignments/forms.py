@@ -1,6 +1,12 @@
 """Forms of decisions about many pieces of work at once."""
 
+from typing import Any
+
 from django import forms
+
+from crowdrag.studies.models import Study, User
+
+from .assignees import reviewers
 
 LONGEST = 2000
 NOTE = forms.Textarea(attrs={"rows": 4, "autofocus": True})
@@ -37,6 +43,17 @@ class BulkRevisionForm(forms.Form):
         label="Requested changes", help_text="Each of them reads this and continues from their text.", widget=NOTE,
         max_length=LONGEST,
     )  # fmt: skip
+
+
+class AssigneeForm(forms.Form):
+    """Assign work to a reviewer, or to nobody."""
+
+    to = forms.ModelChoiceField(label="Assigned to", queryset=User.objects.none(), required=False, empty_label="Nobody")
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.auto_id = "assignee_%s"
+        self.fields["to"].queryset = reviewers(study)  # type: ignore[attr-defined]
 
 
 class UndoForm(forms.Form):

@@ -59,6 +59,9 @@ class PaidWork(models.Model):
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     reviewing_until = models.DateTimeField(null=True, blank=True)
 
+    # Which reviewer is to decide about it. Others may decide as well: it says who takes care.
+    assignee = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+
     class Meta:
         abstract = True
 

@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from crowdrag.studies import money
+from crowdrag.studies.models import User
 
 from .models import PaidWork
 
@@ -63,6 +64,13 @@ class Erased(WorkProblem):
 
     def __init__(self, kind: Kind):
         super().__init__(str(kind.TEXTS.erased))
+
+
+class NotAReviewer(WorkProblem):
+    """Work is assigned to somebody who cannot review."""
+
+    def __init__(self, who: User):
+        super().__init__(f"{who} cannot review in this study. Choose a member who is a reviewer or above.")
 
 
 class UndoTooLate(WorkProblem):

@@ -37,6 +37,14 @@ class EntryKind(models.TextChoices):
     PLATFORM = "PLATFORM", _("recruitment platform")
 
 
+class ReplyKind(models.TextChoices):
+    """What a saved reply is used for."""
+
+    REJECTION = "REJECTION", "Rejections"
+    REVISION = "REVISION", "Requested revisions"
+    ANSWER = "ANSWER", "Answers to messages"
+
+
 class MessageKind(models.TextChoices):
     """What a participant wants of the researchers."""
 

@@ -2,7 +2,9 @@
 
 from .entry.models import Arrival, EntryLink
 from .messages.models import ParticipantMessage
+from .notes.models import StaffNote
 from .participants.models import Consent, ConsentText, Participant, ParticipantBlock
+from .saved_replies.models import SavedReply
 from .study.models import Decision, Membership, Study, User, Versioned
 
 __all__ = [
@@ -15,6 +17,8 @@ __all__ = [
     "Participant",
     "ParticipantBlock",
     "ParticipantMessage",
+    "SavedReply",
+    "StaffNote",
     "Study",
     "User",
     "Versioned",

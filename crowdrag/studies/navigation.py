@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import TextChoices
@@ -12,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag import __version__
 
 from .enums import Role
-from .models import Study
+from .models import Study, User
 
 
 class Group(TextChoices):
@@ -69,15 +70,33 @@ class Card:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """Work of one kind that waits for a member: how many items, what they are, and where they are decided."""
+    """Work of one kind that waits for a member: how many items, what they are, and where they are decided.
+
+    Attributes
+    ----------
+    label, count, url
+        what waits, how much of it, and where it is decided.
+    text
+        of what it is, such as the campaign's name.
+    mine, mine_url
+        how many items are assigned to the member, and where these are listed.
+    oldest
+        since when the oldest item waits.
+    notices
+        what should be looked at first.
+    """
 
     label: str
     count: int
     url: str
     text: str = ""
+    mine: int = 0
+    mine_url: str = ""
+    oldest: datetime | None = None
+    notices: tuple[str, ...] = ()
 
 
-InboxSource = Callable[[Study], Iterable[InboxEntry]]
+InboxSource = Callable[[Study, User], Iterable[InboxEntry]]
 
 _items: list[NavigationItem] = []
 _cards: list[Card] = []
@@ -121,9 +140,10 @@ def cards(study: Study) -> list[dict[str, Any]]:
     return [{"template": card.template, **card.context(study)} for card in ordered]
 
 
-def inbox(study: Study) -> list[InboxEntry]:
-    """Return everything in a study that waits for a reviewer."""
-    return [entry for source in _inbox_sources for entry in source(study) if entry.count]
+def inbox(study: Study, member: User) -> list[InboxEntry]:
+    """Return everything in a study that waits for a reviewer, with what is assigned to this one."""
+    entries = (entry for source in _inbox_sources for entry in source(study, member))
+    return [entry for entry in entries if entry.count or entry.notices]
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -133,5 +153,5 @@ def context(request: HttpRequest) -> dict[str, Any]:
         role = request.study_role  # type: ignore[attr-defined]
         values |= {"study": study, "study_role": Role(role), "navigation": items(role)}
         # The sidebar and the page of the inbox share it.
-        values["inbox"] = SimpleLazyObject(lambda: inbox(study))
+        values["inbox"] = SimpleLazyObject(lambda: inbox(study, request.user))  # type: ignore[arg-type]
     return values

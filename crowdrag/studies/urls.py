@@ -4,7 +4,10 @@ from django.urls import path
 
 from .entry import views as entry
 from .messages import views as messages
+from .notes import api as notes_api
+from .notes import views as notes
 from .participants import views as participants
+from .saved_replies import views as saved_replies
 from .study import api
 from .study import views as study
 
@@ -31,6 +34,16 @@ urlpatterns = [
         messages.answer_message,
         name="participant_message_answer",
     ),
+    path("studies/<slug:slug>/participants/<int:participant>/notes/", notes.add_note, name="note_add"),
+    path("studies/<slug:slug>/notes/<int:note_id>/remove/", notes.remove_note, name="note_remove"),
+    path("studies/<slug:slug>/replies/", saved_replies.saved_replies, name="saved_replies"),
+    path("studies/<slug:slug>/replies/new/", saved_replies.edit_saved_reply, name="saved_reply_new"),
+    path("studies/<slug:slug>/replies/<int:reply_id>/", saved_replies.edit_saved_reply, name="saved_reply"),
+    path(
+        "studies/<slug:slug>/replies/<int:reply_id>/delete/",
+        saved_replies.delete_saved_reply,
+        name="saved_reply_delete",
+    ),
     path("join/<str:token>/", entry.join, name="join"),
     path("withdraw/", participants.withdraw_by_key, name="withdraw"),
     path("work/", entry.enter_key, name="participant_return"),
@@ -42,6 +55,8 @@ urlpatterns = [
     path("work/<slug:taking_part>/withdraw/", participants.withdraw, name="participant_withdraw"),
     path("api/v1/studies/", api.StudyList.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:study>/", api.StudyDetail.as_view(), name="api_study"),
+    path("api/v1/studies/<slug:study>/notes/", notes_api.NoteList.as_view(), name="api_notes"),
+    path("api/v1/studies/<slug:study>/notes/<int:note>/", notes_api.NoteDetail.as_view(), name="api_note"),
     path("api/v1/studies/<slug:study>/members/", api.MemberList.as_view(), name="api_members"),
     path("api/v1/studies/<slug:study>/members/<int:user>/", api.MemberDetail.as_view(), name="api_member"),
 ]

@@ -9,6 +9,7 @@ import { init as dialogs } from "./ui/dialogs.js";
 import { init as errors } from "./ui/error-summary.js";
 import { init as menus } from "./ui/menus.js";
 import { init as polling } from "./ui/polling.js";
+import { init as replies } from "./ui/saved-replies.js";
 import { init as requests } from "./ui/request-errors.js";
 import { init as sidebar } from "./ui/sidebar.js";
 import { init as sorting } from "./ui/sortable-tables.js";
@@ -19,7 +20,7 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling, sidebar].map((start) =>
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling, sidebar, replies].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

@@ -14,12 +14,12 @@ from rest_framework.response import Response as Answer
 from crowdrag.api import review_endpoints
 from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
 from crowdrag.api.problems import refusal_problem
-from crowdrag.api.review_endpoints import Hold, NextWork, require_work
+from crowdrag.api.review_endpoints import REVIEW_NEED, Assignee, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
-from crowdrag.assignments import review_locks
+from crowdrag.assignments import assignees, review_locks
 from crowdrag.assignments.lifecycle import MAX_AMOUNT
 from crowdrag.assignments.models import LONGEST_REASON
-from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
+from crowdrag.assignments.problems import BadAmount, NeedsReason, NotAReviewer, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import AuditedContent, Role
 from writing.assignments.lifecycle import TASKS
@@ -31,12 +31,24 @@ from ..models import Response, ResponseDecision, TaskPayment, TaskTransition, Wr
 from ..progress.queries import with_paid
 from . import dossier, queue, services, signal_display, text_difference
 
-WITH = ("study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response", "revision")
+WITH = (
+    "study",
+    "topic",
+    "style",
+    "participant",
+    "reviewer",
+    "assignee",
+    "response",
+    "log",
+    "revises__response",
+    "revision",
+)
 # Of a list, without the texts: those of a hundred responses would come along for nothing.
-IN_LIST = ("topic", "style", "participant", "reviewer", "response", "revises", "revision")
+IN_LIST = ("topic", "style", "participant", "reviewer", "assignee", "response", "revises", "revision")
 SHOWN = (
     "external_id", "state", "is_trial", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
     "reviewing_until", "topic__external_id", "style__name", "participant__external_id", "reviewer__email",
+    "assignee__email",
     "response__external_id", "response__words", "response__is_included", "response__task_id", "revises__external_id",
     "revision__external_id", "revision__revises_id",
 )  # fmt: skip
@@ -63,12 +75,15 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
     )
     paid = serializers.IntegerField(help_text="What its writer is owed or was paid for it so far.")
     held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+    assignee = serializers.EmailField(
+        source="assignee.email", default=None, allow_null=True, help_text="Which reviewer takes care of it."
+    )
 
     class Meta:
         model = WritingTask
         fields = ["external_id", "response", "topic", "style", "participant", "state", "is_trial", "is_included",
                   "words", "revises", "revision", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
-                  "paid", "held_by"]  # fmt: skip
+                  "paid", "held_by", "assignee"]  # fmt: skip
         extra_kwargs = {
             "external_id": {"help_text": "The task's name in addresses."},
             "pay": {"help_text": "What was promised when it was given out."},
@@ -190,6 +205,9 @@ class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
     participant = django_filters.CharFilter(
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."
     )
+    assignee = django_filters.CharFilter(
+        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Address of a reviewer."
+    )
     is_trial = StrictBooleanFilter(help_text="Whether it was written on a trial topic.")
     is_included = StrictBooleanFilter(
         field_name="response__is_included", help_text="Whether it counts in the analysis."
@@ -254,6 +272,7 @@ REFUSED: dict[type[Exception], str] = {
     NeedsReason: "reason",
     BadAmount: "pay_part",
     PaidOtherwise: "reason",
+    NotAReviewer: "assignee",
 }
 
 
@@ -353,6 +372,28 @@ class SentBack(ReviewEndpoint):
         """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
         instance, data = self.work(), self.validated(Note)
         return self.decided(lambda **who: services.send_back(task=instance, **data, **who), reason="note")
+
+
+class Undone(ReviewEndpoint):
+    """A decision that is undone."""
+
+    @extend_schema(request=None, responses=ReviewedRow)
+    def post(self, request: Request, study: str, task: str) -> Answer:
+        """Undo the last decision: the response awaits review again. Possible for ten minutes. Twice is once."""
+        instance = self.work()
+        return self.decided(lambda **who: services.undo_decision(task=instance, **who))
+
+
+class Assigned(ReviewEndpoint):
+    """Which reviewer takes care of a response."""
+
+    needs: ClassVar = {"PUT": REVIEW_NEED}
+
+    @extend_schema(request=Assignee, responses=ReviewedRow)
+    def put(self, request: Request, study: str, task: str) -> Answer:
+        """Assign a response to a reviewer of the study, or to nobody. Others may still decide."""
+        instance, to = self.work(), self.member(self.validated(Assignee)["assignee"])
+        return self.decided(lambda **_who: assignees.assign(TASKS, instance, self.study, to))
 
 
 class Reversed(ReviewEndpoint):

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from crowdrag.assignments.assignees import CHOICES
 from crowdrag.studies.money import AmountField
 
 from ..models import WritingTask
@@ -117,6 +118,7 @@ class QueueForm(forms.Form):
     writer = forms.CharField(label=_("Writer"), required=False, max_length=200)
     trial = forms.BooleanField(label=_("Trials only"), required=False)
     signals = forms.BooleanField(label=_("With signals only"), required=False)
+    assigned = forms.ChoiceField(label="Assigned to", choices=CHOICES, required=False)
 
     def __init__(self, styles: list[tuple[str, str]], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

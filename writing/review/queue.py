@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Min, Prefetch, Q, QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
-from crowdrag.assignments import bulk, review_locks, undo
+from crowdrag.assignments import assignees, bulk, review_locks, undo
 from crowdrag.assignments.bulk import Selection
 from crowdrag.assignments.undo import RecentDecision
 from crowdrag.studies.models import Study, User
@@ -37,10 +36,11 @@ LISTS = {
 _WAITS: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=True)
 _ERASED: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=False)
 # What a row of a list shows: the responses' texts, which signals are made of, are fetched where none was made yet.
-SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "response", "log")
+SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "assignee", "response", "log")
 SHOWN: Final = (
     "external_id", "state", "is_trial", "revises_id", "submitted_at", "reviewing_until", "topic__query",
-    "style__label", "participant__external_id", "reviewer__name", "reviewer__email", "response__words",
+    "style__label", "participant__external_id", "reviewer__name", "reviewer__email", "assignee__name",
+    "assignee__email", "response__words",
     "response__is_included", "response__task_id", "log__task_id",
     "log__source", "log__started_at",
 )  # fmt: skip
@@ -54,6 +54,7 @@ class QueueFilter:
     writer: str = ""
     trial: bool = False
     signals: bool = False
+    assigned: Q = Q()  # noqa: RUF009 -- never changed
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,21 @@ def counts(study: Study, now: datetime) -> QueueCounts:
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study) -> list[InboxEntry]:
+def inbox_entries(study: Study, member: User) -> list[InboxEntry]:
     """Return how many responses wait for a review, for the study's inbox; one query."""
-    waiting = WritingTask.objects.filter(_WAITS, study=study, is_imported=False).count()
-    return [InboxEntry(_("Responses to review"), waiting, reverse("review_queue", args=[study.slug]))]
+    found = WritingTask.objects.filter(study=study, is_imported=False, state=TaskState.SUBMITTED).aggregate(
+        n=Count("id", filter=_WAITS),
+        mine=Count("id", filter=_WAITS & Q(assignee=member)),
+        oldest=Min("submitted_at", filter=_WAITS),
+        erased=Count("id", filter=_ERASED),
+    )
+    erased = found["erased"]
+    notices = (f"{erased} erased before review, not paid yet",) if erased else ()
+    url = reverse("review_queue", args=[study.slug])
+    mine_url, oldest = f"{url}?assigned={assignees.MINE}", found["oldest"]
+    if not found["n"]:
+        url = f"{url}?list=erased"
+    return [InboxEntry("Responses to review", found["n"], url, "", found["mine"], mine_url, oldest, notices)]
 
 
 def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> list[WritingTask]:
@@ -122,6 +134,7 @@ def take_next(
     """
     filters = filters or QueueFilter()
     candidates = with_log(_filtered(study, filters).filter(response__erased_at__isnull=True))
+    candidates = candidates.filter(assignees.not_of_others(study, by))
     return REVIEW_LOCK.take_next(candidates, by, now, after=after, fits=lambda tasks: filter_by_signals(tasks, filters))
 
 
@@ -156,4 +169,5 @@ def _filtered(study: Study, filters: QueueFilter) -> QuerySet[WritingTask]:
         tasks = tasks.filter(style__name=filters.style)
     if filters.writer:
         tasks = tasks.filter(participant__external_id=filters.writer)
+    tasks = tasks.filter(filters.assigned)
     return tasks.filter(is_trial=True) if filters.trial else tasks

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from crowdrag.assignments import bulk, decisions, undo
+from crowdrag.assignments import assignees, bulk, decisions, undo
 from crowdrag.assignments.bulk import BulkResult
 from crowdrag.assignments.lifecycle import REVERSED
 from crowdrag.assignments.problems import Erased, NotAllowed, NotUndoable, WorkProblem
@@ -180,6 +180,11 @@ def reject_each(
 def send_back_each(*, tasks: Iterable[WritingTask], note: str, by: User, now: datetime) -> BulkResult:
     """Request a revision of each of some responses that await review, in the same words."""
     return bulk.for_each(_waiting(tasks), lambda one: send_back(task=one, note=note, by=by, now=now), REFUSALS)
+
+
+def assign_each(*, tasks: Iterable[WritingTask], to: User | None) -> BulkResult:
+    """Assign each of some responses that await review to a reviewer, or to nobody."""
+    return bulk.for_each(tasks, lambda one: assignees.assign(TASKS, one, one.study, to), REFUSALS)
 
 
 def undo_each(*, study: Study, at: datetime, by: User, now: datetime) -> BulkResult:

@@ -13,15 +13,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.assignments import undo
+from crowdrag.assignments import assignees, undo
 from crowdrag.assignments.bulk import BulkResult
-from crowdrag.assignments.forms import BulkAcceptForm, BulkRejectForm, BulkRevisionForm, UndoForm
+from crowdrag.assignments.forms import AssigneeForm, BulkAcceptForm, BulkRejectForm, BulkRevisionForm, UndoForm
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.notes import services as notes
+from crowdrag.studies.saved_replies import services as saved_replies
 from crowdrag.ui import remembered_filters
 from writing.assignments.lifecycle import TASKS
 
@@ -33,7 +35,7 @@ from . import dossier, queue, services, signal_display
 from .forms import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, ReverseForm, SendBackForm
 
 PER_PAGE = 50
-FILTERS = ("style", "writer", "trial", "signals")
+FILTERS = ("style", "writer", "trial", "signals", "assigned")
 DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
 BULK: dict[str, type[Form]] = {"accept": BulkAcceptForm, "reject": BulkRejectForm, "send_back": BulkRevisionForm}
 DECIDED = {"accept": "accepted", "reject": "rejected", "send_back": "sent back for revision"}
@@ -52,7 +54,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
     name = name if name in queue.LISTS else "waiting"
     if (earlier := remembered_filters.restore(request, f"review-{study.pk}", FILTERS)) is not None:
         return earlier
-    form, filters = _filter_form(study, request.GET)
+    form, filters = _filter_form(study, request)
     tasks: Any = queue.list_tasks(study, name, filters)
     if filters.signals:
         tasks = queue.filter_by_signals(list(tasks), filters)
@@ -68,6 +70,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "query": _query(request.GET),
         "recent": queue.recent_decisions(study, _user(request), now),
+        "assignee_form": AssigneeForm(study),
         "section": "inbox",
     }
     return render(request, "writing/review/queue.html", context)
@@ -80,6 +83,8 @@ def review_bulk(request: HttpRequest, study: Study) -> HttpResponse:
     """Say how many responses are selected and what they cost; decide about them once that is confirmed."""
     name, by, now = request.POST.get("decision", ""), _user(request), timezone.now()
     selection = queue.selected(study, request.POST.getlist("selected"), by, now)
+    if name == "assign" and selection.rows:
+        return _assign(request, study, selection.rows, "review_queue")
     if name not in BULK or not selection.rows:
         messages.error(request, "Select at least one response that awaits review.")
         return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
@@ -91,12 +96,20 @@ def review_bulk(request: HttpRequest, study: Study) -> HttpResponse:
         return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
     context = {
         "selection": selection,
+        "replies": saved_replies.by_kind(study),
         "form": form,
         "decision": name,
         "query": _query(request.GET),
         "section": "inbox",
     }
     return render(request, "writing/review/bulk.html", context, status=422 if form.errors else 200)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def review_assign(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
+    """Assign one response to a reviewer, or to nobody."""
+    return _assign(request, study, [_task(study, task_id)], "review_task", task_id)
 
 
 @study_page(Role.REVIEWER)
@@ -253,6 +266,16 @@ def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
+def _assign(request: HttpRequest, study: Study, tasks: list[WritingTask], back: str, *names: str) -> HttpResponse:
+    form = AssigneeForm(study, request.POST)
+    if form.is_valid():
+        result = services.assign_each(tasks=tasks, to=form.cleaned_data["to"])
+        _report(request, f"{result.done} assigned to {form.cleaned_data['to'] or 'nobody'}.", result)
+    else:
+        messages.error(request, "Choose a member who is a reviewer or above.")
+    return redirect(f"{reverse(back, args=[study.slug, *names])}{_query(request.GET)}")
+
+
 def _decide_each(name: str, form: Any, who: dict[str, Any]) -> BulkResult:
     if name == "accept":
         return services.accept_each(note=form.cleaned_data["note"], **who)
@@ -290,7 +313,7 @@ def _accepted(task: WritingTask) -> str:
 
 
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
-    _form, filters = _filter_form(study, request.GET)
+    _form, filters = _filter_form(study, request)
     following = queue.take_next(study=study, by=_user(request), now=timezone.now(), filters=filters, after=after)
     if following is None:
         messages.info(
@@ -332,6 +355,9 @@ def _show(
         "query": _query(request.GET),
         "recent": queue.recent_decisions(task.study, _user(request), now)[:1],
         "undoable": undo.undoable(task, now),
+        "assignee_form": AssigneeForm(task.study, initial={"to": task.assignee}),
+        "notes": notes.of_work(task.participant, task.external_id),
+        "replies": saved_replies.by_kind(task.study),
         "section": "inbox",
         **views.shown(response),
     }
@@ -340,15 +366,18 @@ def _show(
 
 def _task(study: Study, external_id: str) -> WritingTask:
     tasks = WritingTask.objects.filter(study=study, response__isnull=False).select_related(
-        "study", "topic", "style", "participant", "reviewer", "response", "log", "revises__response"
+        "study", "topic", "style", "participant", "reviewer", "assignee", "response", "log", "revises__response"
     )
     return get_object_or_404(tasks, external_id=external_id)
 
 
-def _filter_form(study: Study, query: QueryDict) -> tuple[QueueForm, queue.QueueFilter]:
+def _filter_form(study: Study, request: HttpRequest) -> tuple[QueueForm, queue.QueueFilter]:
     styles = list(Style.objects.filter(study=study).values_list("name", "label").order_by("name", "version"))
-    form = QueueForm(list(dict(styles).items()), query)
-    return form, queue.QueueFilter(**form.cleaned_data) if form.is_valid() else queue.QueueFilter()
+    form = QueueForm(list(dict(styles).items()), request.GET)
+    if not form.is_valid():
+        return form, queue.QueueFilter()
+    assigned = assignees.matching(form.cleaned_data["assigned"], _user(request))
+    return form, queue.QueueFilter(**{**form.cleaned_data, "assigned": assigned})
 
 
 def _query(query: QueryDict) -> str:

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from crowdrag.api import review_endpoints
 from crowdrag.api.endpoints import Endpoint
 from crowdrag.api.problems import refusal_problem
-from crowdrag.api.review_endpoints import REVIEW_NEED, Hold, NextWork, require_work
+from crowdrag.api.review_endpoints import REVIEW_NEED, Assignee, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody
-from crowdrag.assignments import review_locks
+from crowdrag.assignments import assignees, review_locks
 from crowdrag.assignments.bulk import BulkResult
-from crowdrag.assignments.problems import BadAmount, NeedsReason, PaidOtherwise, WorkProblem
+from crowdrag.assignments.problems import BadAmount, NeedsReason, NotAReviewer, PaidOtherwise, WorkProblem
 from crowdrag.recruitment.enums import RejectionCategory
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.enums import AuditedContent
@@ -25,6 +25,7 @@ from ...campaigns import api
 from ...campaigns.api import MOST
 from ...judging import decisions
 from ...judging.api import SEEN, ScreenedRow, of, screened
+from ...judging.lifecycle import ASSIGNMENTS
 from ...models import Assignment, Campaign
 from . import dossier, queue, services
 from .forms import LONGEST
@@ -37,6 +38,7 @@ REFUSED: dict[type[Exception], str] = {
     NeedsReason: "reason",
     BadAmount: "pay_part",
     PaidOtherwise: "reason",
+    NotAReviewer: "assignee",
     services.ShortReason: "reason",
     services.NeedsCategory: "category",
     services.SingleCheck: "category",
@@ -151,6 +153,27 @@ class Rejected(Decision):
         """Reject a questionnaire with a reason. Its place opens again for another judge. Repeating has no effect."""
         data = self.validated(Rejection)
         return self.decided(lambda **who: services.reject(**data, **who))
+
+
+class Undone(Decision):
+    """A decision that is undone."""
+
+    @extend_schema(request=None, responses=ScreenedRow)
+    def post(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Undo the last decision, for ten minutes. The questionnaire awaits review again. Repeating has no effect."""
+        return self.decided(services.undo_decision)
+
+
+class Assigned(Decision):
+    """Which reviewer takes care of a questionnaire."""
+
+    needs: ClassVar = {"PUT": REVIEW_NEED}
+
+    @extend_schema(request=Assignee, responses=ScreenedRow)
+    def put(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
+        """Assign a questionnaire to a reviewer of the study, or to nobody. Others may still decide."""
+        to = self.member(self.validated(Assignee)["assignee"])
+        return self.decided(lambda assignment, **_who: assignees.assign(ASSIGNMENTS, assignment, self.study, to))
 
 
 class Included(Decision):

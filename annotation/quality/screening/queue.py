@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
-from crowdrag.assignments import bulk, review_locks, undo
+from crowdrag.assignments import assignees, bulk, review_locks, undo
 from crowdrag.assignments.bulk import Selection
 from crowdrag.assignments.undo import RecentDecision
 from crowdrag.studies.models import Study, User
@@ -30,6 +29,7 @@ LISTS: Final = {
     "rejected": S.REJECTED,
     "withdrawn": S.WITHDRAWN,
 }
+EVERYTHING: Final = Q()
 # So many are read together when all of a list has to be looked at.
 TOGETHER: Final = 200
 
@@ -56,7 +56,7 @@ class QueueCounts:
 
 def assignments_of(campaign: Campaign) -> QuerySet[Assignment]:
     """Return a campaign's assignments with what screening shows of them."""
-    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    along = ("questionnaire__campaign__study", "participant", "reviewer", "assignee")
     return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
 
 
@@ -101,13 +101,18 @@ def counts(campaign: Campaign, now: datetime) -> QueueCounts:
     return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study) -> list[InboxEntry]:
+def inbox_entries(study: Study, member: User) -> list[InboxEntry]:
     """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
     submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
     campaign = "questionnaire__campaign"
-    counted = submitted.values_list(campaign, f"{campaign}__name").annotate(n=Count("id")).order_by(campaign)
-    label = _("Questionnaires to screen")
-    return [InboxEntry(label, n, reverse("screening", args=[study.slug, pk]), name) for pk, name, n in counted]
+    mine = Count("id", filter=Q(assignee=member))
+    counted = submitted.values_list(campaign, f"{campaign}__name").order_by(campaign)
+    entries = []
+    for pk, name, n, of_member, oldest in counted.annotate(n=Count("id"), mine=mine, oldest=Min("submitted_at")):
+        url = reverse("screening", args=[study.slug, pk])
+        mine_url = f"{url}?assigned={assignees.MINE}"
+        entries.append(InboxEntry("Questionnaires to screen", n, url, name, of_member, mine_url, oldest))
+    return entries
 
 
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
@@ -119,15 +124,21 @@ def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
     ]
 
 
-def proposing(campaign: Campaign, what: ProposedAction, now: datetime) -> list[QueueRow]:
+def proposing(campaign: Campaign, what: ProposedAction, now: datetime, *, where: Q = EVERYTHING) -> list[QueueRow]:
     """Return all that waits of which this is proposed, read in portions."""
-    waiting = list(list_assignments(campaign, "waiting"))
+    waiting = list(list_assignments(campaign, "waiting").filter(where))
     portions = (waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER))
     return [row for portion in portions for row in rows(portion, now) if row.proposal.what is what]
 
 
 def take_next(
-    *, campaign: Campaign, by: User, now: datetime, what: ProposedAction | None = None, after: Assignment | None = None
+    *,
+    campaign: Campaign,
+    by: User,
+    now: datetime,
+    what: ProposedAction | None = None,
+    where: Q = EVERYTHING,
+    after: Assignment | None = None,
 ) -> Assignment | None:
     """Give a reviewer the next questionnaire: the one that they hold already, else the oldest that nobody holds."""
 
@@ -138,7 +149,8 @@ def take_next(
             else [row.assignment for row in rows(assignments, now) if row.proposal.what is what]
         )
 
-    return REVIEW_LOCK.take_next(assignments_of(campaign), by, now, after=after, fits=fits)
+    candidates = assignments_of(campaign).filter(where, assignees.not_of_others(campaign.study, by))
+    return REVIEW_LOCK.take_next(candidates, by, now, after=after, fits=fits)
 
 
 def free_places(questionnaires: Iterable[int]) -> dict[int, int]:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.judging.lifecycle import ASSIGNMENTS
-from crowdrag.assignments import bulk
+from crowdrag.assignments import assignees, bulk
 from crowdrag.assignments.bulk import BulkResult
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.assignments.problems import NotUndoable, WorkProblem
@@ -189,6 +189,15 @@ def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: dateti
         raise NotUndoable("The recruitment platform has already been told about this decision.")
     assignment.refresh_from_db()
     return assignment
+
+
+def assign_each(*, assignments: Iterable[Assignment], to: User | None) -> BulkResult:
+    """Assign each of some questionnaires that await review to a reviewer, or to nobody."""
+
+    def assign_one(one: Assignment) -> None:
+        assignees.assign(ASSIGNMENTS, one, one.questionnaire.campaign.study, to)
+
+    return bulk.for_each(assignments, assign_one, REFUSALS)
 
 
 def undo_each(*, campaign: Campaign, at: datetime, by: User, now: datetime) -> BulkResult:

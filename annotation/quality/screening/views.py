@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,15 +14,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crowdrag.assignments import review_locks, undo
+from crowdrag.assignments import assignees, review_locks, undo
 from crowdrag.assignments.bulk import BulkResult, Selection
-from crowdrag.assignments.forms import BulkAcceptForm, UndoForm
+from crowdrag.assignments.forms import AssigneeForm, BulkAcceptForm, UndoForm
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.recruitment.platform_actions import ActionError
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.studies.notes import services as notes
+from crowdrag.studies.saved_replies import services as saved_replies
 from crowdrag.ui import remembered_filters
 
 from ...enums import AssignmentState
@@ -32,7 +36,7 @@ from .platform_decisions import is_from_platform
 from .signals import ProposedAction
 
 PER_PAGE = 50
-FILTERS = ("proposal",)
+FILTERS = ("proposal", "assigned")
 PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 
 
@@ -45,10 +49,10 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
     name = name if name in queue.LISTS else "waiting"
     if (earlier := remembered_filters.restore(request, f"screening-{campaign.pk}", FILTERS)) is not None:
         return earlier
-    what = _proposing(request)
-    listed: Any = queue.list_assignments(campaign, name)
+    what, where = _proposing(request), _assigned(request)
+    listed: Any = queue.list_assignments(campaign, name).filter(where)
     if what is not None and name == "waiting":
-        listed = [row.assignment for row in queue.proposing(campaign, what, now)]
+        listed = [row.assignment for row in queue.proposing(campaign, what, now, where=where)]
     page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
     rows = queue.rows(page.object_list, now)
     context = {
@@ -64,6 +68,9 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
         "proposals": _proposals(),
         "query": _query(request),
         "recent": queue.recent_decisions(campaign, _user(request), now),
+        "assignee_form": AssigneeForm(study),
+        "assigned": request.GET.get("assigned", ""),
+        "assigned_choices": assignees.CHOICES,
         "section": "judging",
     }
     return render(request, "annotation/quality/screening/queue.html", context)
@@ -77,6 +84,9 @@ def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
     campaign, by, now = _campaign(study, campaign_id), _user(request), timezone.now()
     name = request.POST.get("decision", "")
     selection = queue.selected(campaign, request.POST.getlist("selected"), by, now)
+    if name == "assign" and selection.rows:
+        _assign(request, study, selection.rows)
+        return _to_queue(request, campaign)
     if name not in {"accept", "reject"} or not selection.rows:
         messages.error(request, "Select at least one questionnaire that awaits review.")
         return _to_queue(request, campaign)
@@ -89,6 +99,7 @@ def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
     context = {
         "campaign": campaign,
         "selection": selection,
+        "replies": saved_replies.by_kind(study),
         "form": form,
         "decision": name,
         "query": _query(request),
@@ -96,6 +107,15 @@ def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/quality/screening/bulk.html", context, status=status)
+
+
+@study_page(Role.REVIEWER)
+@require_POST
+def assign(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
+    """Assign one questionnaire to a reviewer, or to nobody."""
+    assignment = find(study, campaign_id, assignment_id)
+    _assign(request, study, [assignment])
+    return redirect(address("screening_assignment", assignment, request))
 
 
 @study_page(Role.REVIEWER)
@@ -230,6 +250,9 @@ def show(
         "query": _query(request),
         "recent": queue.recent_decisions(assignment.questionnaire.campaign, _user(request), now)[:1],
         "undoable": undo.undoable(assignment, now),
+        "assignee_form": AssigneeForm(assignment.questionnaire.campaign.study, initial={"to": assignment.assignee}),
+        "notes": notes.of_work(assignment.participant, assignment.external_id),
+        "replies": saved_replies.by_kind(assignment.questionnaire.campaign.study),
         "section": "judging",
     }
     return render(request, "annotation/quality/screening/assignment.html", context, status=status)
@@ -258,7 +281,7 @@ def reject_form(known: dossier.Dossier, assignment: Assignment, data: Any = None
 
 def find(study: Study, campaign_id: int, external_id: str) -> Assignment:
     """Return an assignment of a campaign of this study that was handed in, whatever came of it."""
-    along = ("questionnaire__campaign__study", "participant", "reviewer")
+    along = ("questionnaire__campaign__study", "participant", "reviewer", "assignee")
     rows = Assignment.objects.filter(questionnaire__campaign=campaign_id, questionnaire__campaign__study=study)
     return get_object_or_404(rows.exclude(external_id="").select_related(*along), external_id=external_id)
 
@@ -266,8 +289,9 @@ def find(study: Study, campaign_id: int, external_id: str) -> Assignment:
 def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) -> HttpResponse:
     """Lead to the next questionnaire; to the list, where none waits."""
     taken = queue.take_next(
-        campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), after=after
-    )
+        campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), where=_assigned(request),
+        after=after,
+    )  # fmt: skip
     if taken is None:
         messages.info(
             request, _("There is nothing to screen. All questionnaires are decided or open with another reviewer.")
@@ -297,10 +321,15 @@ def _proposing(request: HttpRequest) -> ProposedAction | None:
     return PROPOSALS.get(request.GET.get("proposal", ""))
 
 
+def _assigned(request: HttpRequest) -> Q:
+    return assignees.matching(request.GET.get("assigned", ""), _user(request))
+
+
 def _query(request: HttpRequest) -> str:
     """Return the filter as a query string, so that it is kept from one questionnaire to the next."""
-    what = _proposing(request)
-    return f"?proposal={what.name.lower()}" if what is not None else ""
+    known = {"proposal": PROPOSALS, "assigned": dict(assignees.CHOICES)}
+    kept = {name: value for name in FILTERS if (value := request.GET.get(name)) and value in known[name]}
+    return f"?{urlencode(kept)}" if kept else ""
 
 
 def _lists() -> list[tuple[str, str]]:
@@ -320,6 +349,15 @@ def _proposals() -> list[tuple[str, str]]:
         ("look", _("check")),
         ("reject", _("reject proposed")),
     ]
+
+
+def _assign(request: HttpRequest, study: Study, assignments: list[Assignment]) -> None:
+    form = AssigneeForm(study, request.POST)
+    if form.is_valid():
+        result = services.assign_each(assignments=assignments, to=form.cleaned_data["to"])
+        _report(request, f"{result.done} assigned to {form.cleaned_data['to'] or 'nobody'}.", result)
+    else:
+        messages.error(request, "Choose a member who is a reviewer or above.")
 
 
 def _bulk_form(name: str, selection: Selection, data: Any) -> BulkAcceptForm | ScreeningRejectForm:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F, Min, Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -72,10 +72,18 @@ def count_unanswered(study: Study) -> int:
     return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
 
 
-def inbox_entries(study: Study) -> list[InboxEntry]:
-    """Return how many messages of participants wait for an answer, for the study's inbox."""
+def inbox_entries(study: Study, _member: User) -> list[InboxEntry]:
+    """Return how many messages of participants wait for an answer, for the study's inbox; one query."""
+    waiting = ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True)
+    kinds = {kind: Count("pk", filter=Q(kind=kind)) for kind in (MessageKind.CONTEST, MessageKind.PROBLEM)}
+    found = waiting.aggregate(n=Count("pk"), oldest=Min("asked_at"), **kinds)
+    notices = []
+    if contests := found[MessageKind.CONTEST]:
+        notices.append("1 contests a rejection" if contests == 1 else f"{contests} contest a rejection")
+    if problems := found[MessageKind.PROBLEM]:
+        notices.append("1 reports a problem" if problems == 1 else f"{problems} report a problem")
     address = reverse("participant_messages", args=[study.slug])
-    return [InboxEntry(_("Messages to answer"), count_unanswered(study), address)]
+    return [InboxEntry("Messages to answer", found["n"], address, oldest=found["oldest"], notices=tuple(notices))]
 
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:

@@ -11,6 +11,7 @@ from .. import activities
 from ..access import audited, participant_page, study_page
 from ..enums import AuditedContent, MessageKind, Role
 from ..participants.models import Participant
+from ..saved_replies import services as saved_replies
 from ..study.models import Study
 from . import services
 from .forms import AnswerForm, MessageForm
@@ -111,5 +112,6 @@ def _show_messages(request: HttpRequest, study: Study, refused: tuple[int, Answe
         }
         for message in services.list_of_study(study)
     ]
-    context = {"rows": rows, "waiting": services.count_unanswered(study), "section": "inbox"}
+    replies = saved_replies.by_kind(study)
+    context = {"rows": rows, "waiting": services.count_unanswered(study), "replies": replies, "section": "inbox"}
     return render(request, "studies/messages/list.html", context, status=422 if refused else 200)

@@ -7,6 +7,7 @@ from django.db import transaction
 from .. import activities
 from ..entry.models import Arrival, EntryLink
 from ..messages.models import ParticipantMessage
+from ..notes.models import StaffNote
 from .models import Consent, Participant, ParticipantBlock
 
 
@@ -50,6 +51,7 @@ def erase(*, participant: Participant, now: datetime) -> Participant:
     for eraser in activities.erase_hooks():
         eraser(held, now)
     ParticipantMessage.objects.filter(participant=held).delete()
+    StaffNote.objects.filter(participant=held).delete()
     ParticipantBlock.objects.filter(participant=held).delete()
     Consent.objects.filter(participant=held, withdrawn_at__isnull=True).update(withdrawn_at=now)
     Arrival.objects.filter(participant=held).delete()

@@ -31,7 +31,7 @@ from crowdrag.recruitment.models import PlatformAction, PlatformEvent, PlatformS
 from crowdrag.studies.entry import links
 from crowdrag.studies.enums import AuditedContent, DecisionKind, MessageKind, ParticipantKind
 from crowdrag.studies.messages import services as messages_services
-from crowdrag.studies.models import EntryLink, Participant, ParticipantBlock, Study, User
+from crowdrag.studies.models import EntryLink, Participant, ParticipantBlock, StaffNote, Study, User
 from crowdrag.studies.participants import identity
 from crowdrag.webhooks import services as webhooks_services
 from crowdrag.webhooks.enums import CHOSEN
@@ -210,6 +210,7 @@ def _asked_and_barred(person: Participant, owner: User) -> None:
         participant=person, kind=MessageKind.QUESTION, text=f"I am {word('enquiry')}", now=NOW
     )
     type(asked).objects.filter(pk=asked.pk).update(answer=f"Dear {word('answer')}", answered_at=NOW, answered_by=owner)
+    StaffNote.objects.create(participant=person, text=f"Wrote of {word('note')}", by=owner, at=NOW)
     ParticipantBlock.objects.create(
         participant=person, reason=f"Not like {word('block')}", by=owner, at=NOW, lifted_at=NOW
     )

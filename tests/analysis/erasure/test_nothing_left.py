@@ -42,6 +42,7 @@ def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
         "analysis_unitresult",
         "llm_call",
         "studies_participantmessage",
+        "studies_staffnote",
         "api_idempotentreply",
     } <= set(before)
     assert len(files_before) > 8, sorted(files_before)

@@ -20,6 +20,7 @@ from crowdrag.studies.enums import Role
 from tests.annotation import judge_actions, open_campaign
 from tests.annotation.quality.screened import LONG, REASON, handed_in, sent, state
 from tests.annotation.shared import made_once, signed_in
+from tests.api.conftest import by_token
 from tests.factories import NOW
 
 pytestmark = pytest.mark.django_db
@@ -143,3 +144,27 @@ def test_all_unflagged_are_undone_as_one(here: open_campaign.World) -> None:
     [recent] = queue.recent_decisions(here.campaign, by, SOON)
     services.undo_each(campaign=here.campaign, at=recent.at, by=by, now=SOON)
     assert [state(one) for one in done] == [S.SUBMITTED] * 2
+
+
+def test_questionnaires_are_assigned_and_filtered(here: open_campaign.World) -> None:
+    me, colleague = here.member(), here.member(Role.EDITOR)
+    client = Client()
+    client.force_login(me)
+    mine, theirs = handed_in(here), handed_in(here, after=MINUTE)
+    client.post(at("screening_assign", here, mine.external_id), {"to": me.pk})
+    fields = {"decision": "assign", "selected": theirs.external_id, "to": colleague.pk}
+    client.post(at("screening_bulk", here), fields)
+    for proposal in ("", "accept"):
+        query = {"assigned": "me", "proposal": proposal}
+        assert [row.assignment for row in client.get(at("screening", here), query).context["rows"]] == [mine]
+    [entry] = queue.inbox_entries(here.study, colleague)
+    assert (entry.count, entry.mine, entry.oldest) == (2, 1, NOW + MINUTE)
+    assert queue.take_next(campaign=here.campaign, by=me, now=LATER) == mine
+    assert client.post(at("screening_assign", here, mine.external_id), {"to": 0}).status_code == 302
+    assert Assignment.objects.get(pk=mine.pk).assignee == me
+    api = by_token(me)
+    address = f"/api/v1/studies/{here.study.slug}/campaigns/{here.campaign.pk}/assignments/{mine.external_id}/"
+    answer = api.put(f"{address}assignee/", {"assignee": colleague.email}, format="json")
+    assert answer.json()["assignee"] == colleague.email
+    api.post(f"{address}accept/", {}, format="json")
+    assert api.post(f"{address}undo/").json()["state"] == "SUBMITTED"

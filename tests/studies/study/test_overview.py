@@ -11,7 +11,7 @@ from crowdrag.studies import checklist, navigation
 from crowdrag.studies.checklist import Action, Progress, Step, StepPart
 from crowdrag.studies.enums import Role
 from crowdrag.studies.messages.models import ParticipantMessage
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Study, User
 from tests.factories import (
     NOW,
     AssignmentFactory,
@@ -71,7 +71,8 @@ def test_pages_below_an_item_belong_to_it(owner: tuple[Client, Study]) -> None:
 
 def test_the_inbox_counts_what_waits_in_this_study_alone(owner: tuple[Client, Study]) -> None:
     client, study = owner
-    assert navigation.inbox(study) == []
+    member = User.objects.get()
+    assert navigation.inbox(study, member) == []
     submitted = AssignmentFactory(
         questionnaire__campaign__study=study, state=AssignmentState.SUBMITTED, submitted_at=NOW
     )
@@ -80,7 +81,7 @@ def test_the_inbox_counts_what_waits_in_this_study_alone(owner: tuple[Client, St
     for answer in ({}, {"answer": "yes", "answered_at": NOW}):
         ParticipantMessage.objects.create(participant=participant, kind="QUESTION", text="Why?", asked_at=NOW, **answer)
     campaign = submitted.questionnaire.campaign
-    assert [(entry.count, entry.url) for entry in navigation.inbox(study)] == [
+    assert [(entry.count, entry.url) for entry in navigation.inbox(study, member)] == [
         (1, reverse("participant_messages", args=[study.slug])),
         (1, reverse("screening", args=[study.slug, campaign.pk])),
     ]
