@@ -150,3 +150,39 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
     page.locator("main a.button--main").click()
     page.wait_for_url(f"**/judging/{made.campaign.pk}/")
     assert found == []
+
+
+def test_many_are_decided_and_undone_by_keyboard_alone(
+    page: Page, live_server: Any, here: open_campaign.World, reviewer: User
+) -> None:
+    made = [handed_in(here, start=NOW + n * MINUTE) for n in range(3)]
+    page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/screening/")
+    bar = page.get_by_role("region", name="Selected")
+    expect(bar).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_be_visible()
+    page.keyboard.press("Escape")
+    for key in ("j", "x", "j", "j", "x", "k", "x", "x"):
+        page.keyboard.press(key)
+    expect(bar.locator("[data-selected-count]")).to_have_text("2 selected")
+    page.keyboard.press("r")
+    page.wait_for_url("**/screening/bulk/")
+    expect(page.locator("[name=reason]")).to_be_focused()
+    page.keyboard.type("The same answer all along.")
+    page.get_by_role("button", name="Reject 2").press("Enter")
+    page.wait_for_url("**/screening/")
+    assert [state(each) for each in made] == [S.REJECTED, S.SUBMITTED, S.REJECTED]
+    with page.expect_navigation():
+        page.keyboard.press("z")
+    assert [state(each) for each in made] == [S.SUBMITTED] * 3
+    # Without a selection the row that has the focus is meant.
+    for key in ("j", "j", "a"):
+        page.keyboard.press(key)
+    page.wait_for_url("**/screening/bulk/")
+    assert look(page, [(390, "light")]) == []
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/screening/")
+    assert [state(each) for each in made].count(S.ACCEPTED) == 1
+    page.locator("[data-select-all]").press("Space")
+    expect(bar).to_be_visible()
+    assert look(page, [(390, "light"), (1280, "dark")]) == []
