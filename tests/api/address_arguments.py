@@ -9,7 +9,7 @@ from analysis.experiments.experiment import EXPERIMENTS
 from analysis.models import ReleaseFile, ReleaseLink, ResultTable
 from annotation.models import Assignment, Campaign, JudgingAnswer, TrainingItem
 from crowdrag.jobs.models import Artifact, Run
-from crowdrag.studies.models import Membership, Participant, Study
+from crowdrag.studies.models import Membership, Participant, StaffNote, Study
 from crowdrag.webhooks.models import Delivery
 from tests.annotation import open_campaign
 from tests.annotation.quality.screened import handed_in
@@ -52,6 +52,7 @@ def _of(model: type[Model], study: str = "study", **names: str) -> Any:
 
 # The first that an address begins with holds.
 _OF: dict[str, Any] = {
+    "/notes/": _of(StaffNote, "participant__study", note="pk"),
     "/members/": _of(Membership, user="user_id"),
     "/runs/{key}/artifacts/": _of(Artifact, "run__study", key="run__key", name="name"),
     "/runs/": _of(Run, key="key"),

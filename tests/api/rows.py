@@ -8,7 +8,7 @@ from uuid import uuid4
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run, Unit, Upload
 from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Membership, Participant, Study
+from crowdrag.studies.models import Membership, Participant, StaffNote, Study
 from tests.api import rows_of_judging as judged
 from tests.factories import (
     NOW,
@@ -45,6 +45,12 @@ def members(study: Study, count: int) -> dict[str, Any]:
     Membership.objects.bulk_create(
         [Membership(study=study, user=user, role=Role.VIEWER, added_at=NOW) for user in users]
     )
+    return {}
+
+
+def notes(study: Study, count: int) -> dict[str, Any]:
+    person, by = ParticipantFactory(study=study), UserFactory()
+    StaffNote.objects.bulk_create([StaffNote(participant=person, text="Ask.", by=by, at=NOW) for _ in range(count)])
     return {}
 
 
@@ -180,6 +186,7 @@ def styles(study: Study, count: int) -> dict[str, Any]:
 
 ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_members": members,
+    "api_notes": notes,
     "api_runs": runs,
     "api_artifacts": artifacts,
     "api_topics": topics,
