@@ -23,6 +23,11 @@ def reviewers(study: Study) -> QuerySet[User]:
     return members.order_by("name", "email", "pk")
 
 
+def of(member: User | None) -> Q:
+    """Match what is assigned to somebody; nothing for nobody."""
+    return Q(assignee__isnull=False, assignee=member.pk if member else 0)
+
+
 def matching(value: str, by: User) -> Q:
     """Match work that is assigned as a filter asks: to me, to nobody, or however."""
     return {MINE: Q(assignee=by), NOBODY: Q(assignee__isnull=True)}.get(value, Q())
@@ -31,7 +36,7 @@ def matching(value: str, by: User) -> Q:
 def not_of_others(study: Study, by: User) -> Q:
     """Match what the next work of a reviewer is chosen from: theirs, nobody's, and that of who reviews no more."""
     members = Membership.objects.filter(study=study, user=OuterRef("assignee"), role__gte=Role.REVIEWER)
-    return Q(assignee__isnull=True) | Q(assignee=by) | ~Exists(members)
+    return Q(assignee__isnull=True) | Q(assignee=by) | Q(~Exists(members))
 
 
 @transaction.atomic

@@ -96,7 +96,7 @@ class InboxEntry:
     notices: tuple[str, ...] = ()
 
 
-InboxSource = Callable[[Study, User], Iterable[InboxEntry]]
+InboxSource = Callable[[Study, User | None], Iterable[InboxEntry]]
 
 _items: list[NavigationItem] = []
 _cards: list[Card] = []
@@ -140,8 +140,8 @@ def cards(study: Study) -> list[dict[str, Any]]:
     return [{"template": card.template, **card.context(study)} for card in ordered]
 
 
-def inbox(study: Study, member: User) -> list[InboxEntry]:
-    """Return everything in a study that waits for a reviewer, with what is assigned to this one."""
+def inbox(study: Study, member: User | None = None) -> list[InboxEntry]:
+    """Return everything in a study that waits for a reviewer, with what is assigned to one of them."""
     entries = (entry for source in _inbox_sources for entry in source(study, member))
     return [entry for entry in entries if entry.count or entry.notices]
 

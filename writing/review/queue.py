@@ -100,11 +100,11 @@ def counts(study: Study, now: datetime) -> QueueCounts:
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study, member: User) -> list[InboxEntry]:
+def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
     """Return how many responses wait for a review, for the study's inbox; one query."""
     found = WritingTask.objects.filter(study=study, is_imported=False, state=TaskState.SUBMITTED).aggregate(
         n=Count("id", filter=_WAITS),
-        mine=Count("id", filter=_WAITS & Q(assignee=member)),
+        mine=Count("id", filter=_WAITS & assignees.of(member)),
         oldest=Min("submitted_at", filter=_WAITS),
         erased=Count("id", filter=_ERASED),
     )

@@ -101,11 +101,11 @@ def counts(campaign: Campaign, now: datetime) -> QueueCounts:
     return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
 
 
-def inbox_entries(study: Study, member: User) -> list[InboxEntry]:
+def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
     """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
     submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
     campaign = "questionnaire__campaign"
-    mine = Count("id", filter=Q(assignee=member))
+    mine = Count("id", filter=assignees.of(member))
     counted = submitted.values_list(campaign, f"{campaign}__name").order_by(campaign)
     entries = []
     for pk, name, n, of_member, oldest in counted.annotate(n=Count("id"), mine=mine, oldest=Min("submitted_at")):

@@ -1,6 +1,6 @@
 """Pages of screening: queue, one questionnaire, decisions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -327,7 +327,7 @@ def _assigned(request: HttpRequest) -> Q:
 
 def _query(request: HttpRequest) -> str:
     """Return the filter as a query string, so that it is kept from one questionnaire to the next."""
-    known = {"proposal": PROPOSALS, "assigned": dict(assignees.CHOICES)}
+    known: dict[str, Container[str]] = {"proposal": PROPOSALS, "assigned": dict(assignees.CHOICES)}
     kept = {name: value for name in FILTERS if (value := request.GET.get(name)) and value in known[name]}
     return f"?{urlencode(kept)}" if kept else ""
 

@@ -72,7 +72,7 @@ def count_unanswered(study: Study) -> int:
     return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
 
 
-def inbox_entries(study: Study, _member: User) -> list[InboxEntry]:
+def inbox_entries(study: Study, _member: User | None) -> list[InboxEntry]:
     """Return how many messages of participants wait for an answer, for the study's inbox; one query."""
     waiting = ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True)
     kinds = {kind: Count("pk", filter=Q(kind=kind)) for kind in (MessageKind.CONTEST, MessageKind.PROBLEM)}

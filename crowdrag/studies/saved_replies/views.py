@@ -39,8 +39,8 @@ def edit_saved_reply(request: HttpRequest, study: Study, reply_id: int | None = 
                 kind=kind,
                 title=title,
                 text=text,
-                by=request.user,
-                now=timezone.now(),  # type: ignore[arg-type]
+                by=request.user,  # type: ignore[arg-type]
+                now=timezone.now(),
             )
         except services.SavedReplyError as error:
             form.add_error("title", str(error))
