@@ -5,10 +5,12 @@ from datetime import timedelta
 from django.utils import timezone
 
 from crowdrag.studies.entry import enrolment, links
-from crowdrag.studies.enums import MessageKind, Outcome
+from crowdrag.studies.enums import MessageKind, Outcome, ReplyKind
 from crowdrag.studies.messages import services
 from crowdrag.studies.models import Study
+from crowdrag.studies.notes import services as notes
 from crowdrag.studies.participants import consents
+from crowdrag.studies.saved_replies import services as saved_replies
 from tests.factories import ConsentTextFactory, MembershipFactory
 
 WAY = "writing"
@@ -38,4 +40,7 @@ def furnish_people(study: Study) -> None:
     _waiting, answered = (
         services.ask(participant=person, kind=kind, text="Why do you think so?", about="t-1", now=now) for kind in kinds
     )
+    for reply in ReplyKind:
+        saved_replies.save(study=study, kind=reply, title="As usual", text="Thank you for asking.", by=by, now=now)
+    notes.add(participant=person, text="Came twice.", by=by, now=now)
     services.answer(message=answered, text="Because of the second passage.", by=by, now=now)
