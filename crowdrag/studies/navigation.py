@@ -78,7 +78,7 @@ class InboxEntry:
         what waits, how much of it, and where it is decided.
     text
         of what it is, such as the campaign's name.
-    mine, mine_url
+    assigned, assigned_url
         how many items are assigned to the member, and where these are listed.
     oldest
         since when the oldest item waits.
@@ -90,8 +90,8 @@ class InboxEntry:
     count: int
     url: str
     text: str = ""
-    mine: int = 0
-    mine_url: str = ""
+    assigned: int = 0
+    assigned_url: str = ""
     oldest: datetime | None = None
     notices: tuple[str, ...] = ()
 

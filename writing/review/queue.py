@@ -102,19 +102,21 @@ def counts(study: Study, now: datetime) -> QueueCounts:
 
 def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
     """Return how many responses wait for a review, for the study's inbox; one query."""
-    found = WritingTask.objects.filter(study=study, is_imported=False, state=TaskState.SUBMITTED).aggregate(
+    figures = WritingTask.objects.filter(study=study, is_imported=False, state=TaskState.SUBMITTED).aggregate(
         n=Count("id", filter=_WAITS),
-        mine=Count("id", filter=_WAITS & assignees.of(member)),
+        assigned=Count("id", filter=_WAITS & assignees.of(member)),
         oldest=Min("submitted_at", filter=_WAITS),
         erased=Count("id", filter=_ERASED),
     )
-    erased = found["erased"]
+    erased = figures["erased"]
     notices = (f"{erased} erased before review, not paid yet",) if erased else ()
     url = reverse("review_queue", args=[study.slug])
-    mine_url, oldest = f"{url}?assigned={assignees.MINE}", found["oldest"]
-    if not found["n"]:
+    assigned_url, oldest = f"{url}?assigned={assignees.MINE}", figures["oldest"]
+    if not figures["n"]:
         url = f"{url}?list=erased"
-    return [InboxEntry("Responses to review", found["n"], url, "", found["mine"], mine_url, oldest, notices)]
+    return [
+        InboxEntry("Responses to review", figures["n"], url, "", figures["assigned"], assigned_url, oldest, notices)
+    ]
 
 
 def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> list[WritingTask]:

@@ -105,13 +105,15 @@ def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
     """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
     submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
     campaign = "questionnaire__campaign"
-    mine = Count("id", filter=assignees.of(member))
+    assigned = Count("id", filter=assignees.of(member))
     counted = submitted.values_list(campaign, f"{campaign}__name").order_by(campaign)
     entries = []
-    for pk, name, n, of_member, oldest in counted.annotate(n=Count("id"), mine=mine, oldest=Min("submitted_at")):
+    for pk, name, n, of_member, oldest in counted.annotate(
+        n=Count("id"), assigned=assigned, oldest=Min("submitted_at")
+    ):
         url = reverse("screening", args=[study.slug, pk])
-        mine_url = f"{url}?assigned={assignees.MINE}"
-        entries.append(InboxEntry("Questionnaires to screen", n, url, name, of_member, mine_url, oldest))
+        assigned_url = f"{url}?assigned={assignees.MINE}"
+        entries.append(InboxEntry("Questionnaires to screen", n, url, name, of_member, assigned_url, oldest))
     return entries
 
 

@@ -76,14 +76,14 @@ def inbox_entries(study: Study, _member: User | None) -> list[InboxEntry]:
     """Return how many messages of participants wait for an answer, for the study's inbox; one query."""
     waiting = ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True)
     kinds = {kind: Count("pk", filter=Q(kind=kind)) for kind in (MessageKind.CONTEST, MessageKind.PROBLEM)}
-    found = waiting.aggregate(n=Count("pk"), oldest=Min("asked_at"), **kinds)
+    figures = waiting.aggregate(n=Count("pk"), oldest=Min("asked_at"), **kinds)
     notices = []
-    if contests := found[MessageKind.CONTEST]:
+    if contests := figures[MessageKind.CONTEST]:
         notices.append("1 contests a rejection" if contests == 1 else f"{contests} contest a rejection")
-    if problems := found[MessageKind.PROBLEM]:
+    if problems := figures[MessageKind.PROBLEM]:
         notices.append("1 reports a problem" if problems == 1 else f"{problems} report a problem")
     address = reverse("participant_messages", args=[study.slug])
-    return [InboxEntry("Messages to answer", found["n"], address, oldest=found["oldest"], notices=tuple(notices))]
+    return [InboxEntry("Messages to answer", figures["n"], address, oldest=figures["oldest"], notices=tuple(notices))]
 
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:

@@ -51,7 +51,7 @@ def delete(*, reply: SavedReply) -> None:
 
 def by_kind(study: Study) -> dict[str, list[SavedReply]]:
     """Return the replies of a study by what they are used for, by title."""
-    found: dict[str, list[SavedReply]] = defaultdict(list)
+    replies: dict[str, list[SavedReply]] = defaultdict(list)
     for reply in SavedReply.objects.filter(study=study).order_by("title", "pk"):
-        found[reply.kind].append(reply)
-    return dict(found)
+        replies[reply.kind].append(reply)
+    return dict(replies)

@@ -18,8 +18,8 @@ from .models import SavedReply
 @require_safe
 def saved_replies(request: HttpRequest, study: Study) -> HttpResponse:
     """List the saved replies of a study."""
-    found = services.by_kind(study)
-    rows = [(kind.label, found[kind]) for kind in ReplyKind if kind in found]
+    replies = services.by_kind(study)
+    rows = [(kind.label, replies[kind]) for kind in ReplyKind if kind in replies]
     return render(request, "studies/saved_replies/list.html", {"rows": rows, "section": "inbox"})
 
 

@@ -158,7 +158,7 @@ def test_questionnaires_are_assigned_and_filtered(here: open_campaign.World) -> 
         query = {"assigned": "me", "proposal": proposal}
         assert [row.assignment for row in client.get(at("screening", here), query).context["rows"]] == [mine]
     [entry] = queue.inbox_entries(here.study, colleague)
-    assert (entry.count, entry.mine, entry.oldest) == (2, 1, NOW + MINUTE)
+    assert (entry.count, entry.assigned, entry.oldest) == (2, 1, NOW + MINUTE)
     assert queue.take_next(campaign=here.campaign, by=me, now=LATER) == mine
     assert client.post(at("screening_assign", here, mine.external_id), {"to": 0}).status_code == 302
     assert Assignment.objects.get(pk=mine.pk).assignee == me

@@ -83,8 +83,8 @@ def test_filter_and_inbox_know_what_is_mine(study: Study, me: User, colleague: U
 
     assert (listed("me"), listed("nobody")) == ([mine], [free])
     [entry] = navigation.inbox(study, me)
-    assert (entry.count, entry.mine, entry.oldest) == (3, 1, mine.submitted_at)
-    assert [row[0] for row in client.get(entry.mine_url).context["rows"]] == [mine]
+    assert (entry.count, entry.assigned, entry.oldest) == (3, 1, mine.submitted_at)
+    assert [row[0] for row in client.get(entry.assigned_url).context["rows"]] == [mine]
 
 
 def test_assignees_by_the_api(study: Study, me: User, colleague: User) -> None:
