@@ -8,8 +8,8 @@ from django.urls import reverse
 
 #: The page of the site that explains addresses whose names begin so; the longest beginning counts.
 GUIDES: Final[dict[str, str]] = {
-    "studies": "explanation/demo/",
-    "study": "explanation/concepts/",
+    "studies": "tutorials/",
+    "study": "tutorials/own-system/",
     "study_about": "guides/recruiting/",
     "study_models": "guides/models/",
     "members": "explanation/concepts/",

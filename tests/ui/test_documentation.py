@@ -59,7 +59,12 @@ def test_without_a_built_site_a_page_says_how_to_build_it(tmp_path: Path, settin
 
 def test_every_guide_that_a_page_links_is_there_and_is_of_a_page() -> None:
     paths = {page.strip("/") for page in documentation.GUIDES.values()}
-    assert sorted(path for path in paths if not (DOCS / f"{path}.md").is_file()) == []
+    assert (
+        sorted(
+            path for path in paths if not any((DOCS / name).is_file() for name in (f"{path}.md", f"{path}/index.md"))
+        )
+        == []
+    )
     names = {str(name) for name in get_resolver().reverse_dict if isinstance(name, str)}
     assert sorted(start for start in documentation.GUIDES if not any(name.startswith(start) for name in names)) == []
 
