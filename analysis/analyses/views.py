@@ -24,6 +24,7 @@ from writing.models import Response
 from ..figures import figure, renderer
 from ..methods import registry
 from ..methods.competence import queries as competence_queries
+from ..methods.leaderboard import head_to_head, system_profile
 from ..methods.method import Page
 from ..methods.reference_metrics import bertscore_runs
 from ..methods.settings import BadParameterError
@@ -156,6 +157,34 @@ def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     state = state_of(request, study, live=True)
     context = page_context(request, state, "pairs", needs_judgments=True) | {"pair": shown_pair}
     return render(request, "analysis/analyses/pair.html", context | competence_queries.pair(study, state, shown_pair))
+
+
+@study_page(Role.VIEWER)
+@require_safe
+@audited(AuditedContent.PEOPLE)
+def system(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show one system of the leaderboard: its merits over dimensions, and its best and worst responses."""
+    state = state_of(request, study)
+    try:
+        profile = system_profile.system_profile(study, state, name=request.GET.get("system", ""), query=request.GET)
+    except system_profile.NoSystemError:
+        raise Http404("The leaderboard has no system of this name.") from None
+    context = page_context(request, state, "leaderboard", needs_judgments=True) | profile
+    return render(request, "analysis/methods/system.html", context)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def pair_of_systems(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show how often each of two systems won, by dimension, style and topic."""
+    state = state_of(request, study)
+    first, second, kind = (request.GET.get(name, "") for name in ("first", "second", "kind"))
+    try:
+        compared = head_to_head.head_to_head(study, state, first=first, second=second, kind=kind, query=request.GET)
+    except head_to_head.NeverComparedError:
+        raise Http404("No pair of responses by these two was judged.") from None
+    context = page_context(request, state, "leaderboard", needs_judgments=True) | compared
+    return render(request, "analysis/methods/head_to_head.html", context)
 
 
 @study_page(Role.EDITOR)

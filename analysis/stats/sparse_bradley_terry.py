@@ -166,17 +166,79 @@ def add_up_strata(
     won, lost : ndarray of shape (n_pairs, n_columns)
         Total weight of the wins of `pairs_met.low` and of `pairs_met.high`.
     """
+    times = np.ascontiguousarray(weights.T, dtype=np.float64)
+    sides = tally_strata(pairs_met, outcome, weight, stratum, weights.shape[1])
+    won, losses = (np.asarray(side @ times) for side in sides)
+    return won, losses
+
+
+def tally_strata(
+    pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, strata: int
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Aggregate the comparisons of each pair within each stratum, as sparse arrays of shape (n_pairs, strata).
+
+    The arguments are those of `add_up_strata`; `strata` is how many there are.
+    """
     used = pairs_met.pair >= 0
     y, w = (np.asarray(part, dtype=np.float64)[used] for part in (outcome, weight))
     turned = np.where(pairs_met.flipped[used], 0.0 - y, y)
     cells = (pairs_met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
-    times = np.ascontiguousarray(weights.T, dtype=np.float64)
-    sides = (
-        sparse.coo_array((w * side, cells), shape=(len(pairs_met.low), weights.shape[1])).tocsr()
+    won, losses = (
+        sparse.coo_array((w * side, cells), shape=(len(pairs_met.low), strata)).tocsr()
         for side in (turned <= 0, turned >= 0)
     )
-    won, losses = (np.asarray(side @ times) for side in sides)
     return won, losses
+
+
+def influence(
+    pairs_met: Meetings,
+    won: sparse.csr_array,
+    losses: sparse.csr_array,
+    merit: Floats,
+    *,
+    settings: BradleyTerrySettings | None = None,
+) -> Floats:
+    """Compute the derivative of every merit by the weight of every stratum, where all weights are 1.
+
+    The influence of a stratum is the solution of Newton's equations with the gradient of the stratum alone. The sum of
+    squares of the influences around their mean is the variance of the merit over resampled strata, to first order.
+
+    Parameters
+    ----------
+    pairs_met : Meetings
+    won, losses : sparse arrays of shape (n_pairs, n_strata)
+        From `tally_strata`.
+    merit : ndarray of shape (n_participants,)
+        The fitted merits; NaN for participants without comparisons.
+    settings : analysis.stats.bradley_terry.BradleyTerrySettings, optional
+        Those of the fit.
+
+    Returns
+    -------
+    ndarray of shape (n_participants, n_strata)
+        NaN for participants without comparisons.
+
+    References
+    ----------
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 21, on the infinitesimal jackknife.
+    """
+    options = settings if settings is not None else BradleyTerrySettings()
+    has_merit = np.isfinite(merit)
+    fitted = np.where(has_merit, merit, options.dummy_merit)
+    pairs, n = len(pairs_met.low), pairs_met.participants
+    columns = np.stack([pairs_met.low, pairs_met.high], axis=1).ravel()
+    signs = (np.tile([1.0, -1.0], pairs), (np.repeat(np.arange(pairs), 2), columns))
+    lead_of = sparse.coo_array(signs, shape=(pairs, n)).tocsr()
+    lead = fitted[pairs_met.low] - fitted[pairs_met.high]
+    upset, beaten = _logistic(lead - options.threshold)[1], _logistic(-lead - options.threshold)[1]
+    gradient = lead_of.T @ (sparse.diags_array(upset) @ won - sparse.diags_array(beaten) @ losses)
+    total_won, total_lost = (np.asarray(side.sum(axis=1)).ravel() for side in (won, losses))
+    curve = total_won * _bend(lead - options.threshold) + total_lost * _bend(lead + options.threshold)
+    curvature = (lead_of.T @ sparse.diags_array(curve) @ lead_of).toarray()
+    curvature[np.diag_indices(n)] += 2.0 * options.dummy_weight * _bend(fitted - options.dummy_merit)
+    influences: Floats = np.full((n, won.shape[1]), np.nan)
+    influences[has_merit] = np.linalg.solve(curvature[np.ix_(has_merit, has_merit)], gradient.toarray()[has_merit])
+    return influences
 
 
 def fit(

@@ -3,6 +3,7 @@
  * later works too. A page with scripts of its own loads them as further modules.
  */
 
+import { init as chartTips } from "./ui/chart-tips.js";
 import { init as charts } from "./ui/charts.js";
 import { init as copy } from "./ui/copy-buttons.js";
 import { init as dialogs } from "./ui/dialogs.js";
@@ -20,7 +21,11 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
+<<<<<<< HEAD
   const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling, sidebar, replies].map((start) =>
+=======
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar].map((start) =>
+>>>>>>> 96093b18 (Show the leaderboard by style and judges, with win rates, profiles and pairs)
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

@@ -26,7 +26,7 @@ def describe_leaderboard(facts: RunFacts) -> str:
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
     """What the page shows."""
-    return queries.leaderboard(study, state, dimension=query.get("dimension", ""), page=query.get("page"))
+    return queries.leaderboard(study, state, query=query)
 
 
 PAGE = Page(

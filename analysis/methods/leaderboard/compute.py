@@ -13,14 +13,15 @@ from analysis.stats.bootstrap import Floats, small_sample_factor
 from analysis.stats.bradley_terry import NoComparisonsError
 from analysis.stats.significance import FEWEST
 
-from ...inputs.arrays import Inputs, Ints
+from ...inputs.arrays import Ints
 from ...tables.rows import NOTE, Row, number
 from .. import paired_tests
 from ..context import Context, Tables
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
+from . import merits_by_judges, more_judgments, win_rates
+from .boards import NEVER_VARIES, ORIGIN, PARTICIPANT, Board, boards
 
 ALL = "all"
-PARTICIPANT, ORIGIN = "participant", "origin"
 HUMAN = "human"
 NEVER = "not ranked, because never compared with others"
 ONE_TOPIC = "graded on one topic only"
@@ -29,55 +30,27 @@ APART = "never compared with the largest group, directly or indirectly: the rank
 # Comparisons, topics or pairs by resamples that are held at a time.
 _AT_ONCE = 4_000_000
 _TAIL = 0.025
-# What rounding leaves of samples that are all the same.
-_NOTHING = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Board:
-    """Who is ranked: participants, or the origins of responses.
-
-    Attributes
-    ----------
-    kind : str
-    names, origins : list of str
-        Of everybody, compared or not.
-    whose : ndarray of int, shape (n_responses,)
-        Whose each response of the inputs is.
-    """
-
-    kind: str
-    names: list[str]
-    origins: list[str]
-    whose: Ints
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """The leaderboard, and tests between those who were graded on enough topics in common."""
-    if analysed.graded is None:
-        return {"leaderboard": [], "leaderboard_tests": []}
-    graded, resampled = analysed.graded
+    """The leaderboard, also by judges and style, win rates, and tests between those with enough topics in common."""
     ranked: list[Row] = []
-    for board in boards(analysed.inputs):
-        for dimension in (*range(len(graded.comparisons.fits)), -1):
-            analysed.step(f"Leaderboard: {_name(graded, dimension)}")
-            ranked += _rows(analysed, board, graded, resampled, dimension)
-    people = boards(analysed.inputs)[0]
-    tested = paired_tests.adjust(list(_tests(people, graded, resampled)))
-    return {"leaderboard": ranked, "leaderboard_tests": tested}
-
-
-def boards(inputs: Inputs) -> tuple[Board, Board]:
-    """Participants, and origins."""
-    origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
-    people = sorted(origin_of)
-    origins = sorted({response.origin for response in inputs.responses})
-    by_person = np.searchsorted(people, [response.participant for response in inputs.responses])
-    by_origin = np.searchsorted(origins, [response.origin for response in inputs.responses])
-    return (
-        Board(PARTICIPANT, people, [origin_of[name] for name in people], by_person),
-        Board(ORIGIN, origins, origins, by_origin),
-    )
+    tested: list[Row] = []
+    if analysed.graded is not None:
+        graded, resampled = analysed.graded
+        for board in boards(analysed.inputs):
+            for dimension in (*range(len(graded.comparisons.fits)), -1):
+                analysed.step(f"Leaderboard: {_name(graded, dimension)}")
+                ranked += _rows(analysed, board, graded, resampled, dimension)
+        people = boards(analysed.inputs)[0]
+        tested = paired_tests.adjust(list(_tests(people, graded, resampled)))
+        tested = more_judgments.add(tested, more_judgments.per_topic(analysed.main))
+    return {
+        "leaderboard": ranked,
+        "leaderboard_by_judges": merits_by_judges.merit_rows(analysed),
+        "win_rates": win_rates.win_rate_rows(analysed, ranked),
+        "leaderboard_tests": tested,
+    }
 
 
 def systems(rows: Sequence[Row]) -> list[Row]:
@@ -261,7 +234,7 @@ def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:
 def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:
     """The percentile interval, stretched as few topics need it; NaN where nothing can be said, or nothing varies."""
     defined = samples[~np.isnan(samples)]
-    if np.isnan(further) or not defined.size or np.ptp(defined) <= _NOTHING:
+    if np.isnan(further) or not defined.size or np.ptp(defined) <= NEVER_VARIES:
         return float("nan"), float("nan")
     low, high = point + further * (np.quantile(defined, [_TAIL, 1.0 - _TAIL]) - point)
     return float(low), float(high)
@@ -309,7 +282,9 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
                 "participant_1": board.names[one],
                 "participant_2": board.names[other],
             }
-            yield key | paired_tests.tested_row(a - b, resampled.weights, samples)
+            differences = a - b
+            zeros = int((np.abs(differences) <= NEVER_VARIES).sum())
+            yield key | paired_tests.tested_row(differences, resampled.weights, samples) | {"zeros": zeros}
 
 
 def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:

@@ -1,11 +1,14 @@
-"""The page of the leaderboard: who is ranked where on a dimension, and who differs from whom."""
+"""The page of the leaderboard: who is ranked where, who wins against whom, and who differs from whom."""
 
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.utils.translation import gettext
 
 from crowdrag.studies.models import Study
 
@@ -13,54 +16,69 @@ from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 from .. import significance_marks, undefined_values
-from .compute import ORIGIN, PARTICIPANT
+from .board_selection import BoardSelection, selection, stored_rows, turned
+from .boards import ORIGIN, PARTICIPANT
+from .forest import forest
 
 PER_PAGE = 50
-TESTS_SHOWN = 100
+TESTS_PER_PAGE = 25
 #: Whether neighbours in rank differ is said of so many participants from the top.
 LEADERS = 5
+#: Cells of the matrix have so many shades on each side.
+SHADES = 5
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Whether one participant is better than the next in rank, by the adjusted p of their test."""
+    """Whether one participant is better than the next in rank.
+
+    Attributes
+    ----------
+    better, worse : str
+    is_clear : bool
+    p : float or None
+        Adjusted, of their test; None without a test: then their intervals are compared.
+    more_judgments, more_topics : int or None
+        About how many more a test needs.
+    """
 
     better: str
     worse: str
     is_clear: bool
-    p: float
+    p: float | None = None
+    more_judgments: int | None = None
+    more_topics: int | None = None
 
 
-def leaderboard(study: Study, state: AnalysisState, *, dimension: str, page: str | None) -> dict[str, Any]:
-    """Return the ranks on one dimension (all of them by default), who cannot be ranked, and the tests."""
+def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the selected board, who cannot be ranked, the win rates and the tests."""
     if state.run is None:
         return {}
-    tables = run_tables.read(state.run, "leaderboard", "leaderboard_tests")
-    rows = tables["leaderboard"]
-    labels = value_labels.dimensions(study)
-    names = list(dict.fromkeys(row["dimension"] for row in rows))
-    chosen = dimension if dimension in names else value_labels.ALL
-    here = [row for row in rows if row["dimension"] == chosen]
-    people = [row for row in here if row["kind"] == PARTICIPANT]
+    chosen = selection(study, state.run, query)
+    people = chosen.merits()
     ranked = [row for row in people if row["rank"] is not None]
-    tests = [row for row in tables["leaderboard_tests"] if row["dimension"] == chosen]
-    tests.sort(key=lambda row: (row["p"] is None, row["p"] or 0.0))
+    tests = sorted(_tests(chosen), key=lambda row: (row["p"] is None, row["p"] or 0.0))
+    page = Paginator(ranked, PER_PAGE).get_page(query.get("page"))
+    origins = [row for row in chosen.merits(ORIGIN) if row["rank"] is not None]
     return {
-        "dimensions": [
-            (name, _label(name, labels)) for name in sorted(names, key=lambda name: name != value_labels.ALL)
-        ],
-        "dimension": chosen,
-        "dimension_label": _label(chosen, labels),
-        "conclusions": conclusions(ranked[:LEADERS], tests),
-        "no_intervals": undefined_values.without_intervals(tables),
-        "page": Paginator(_with_origin_label(ranked), PER_PAGE).get_page(page),
+        "selection": chosen,
+        "chosen": chosen.in_words,
+        "headline": ranked[0] if ranked else None,
+        "conclusions": conclusions(ranked[:LEADERS], tests)
+        if chosen.is_whole
+        else apart_by_intervals(ranked[:LEADERS]),
+        "page": page,
+        "board": _plotted(list(page), chosen),
+        "matrix": matrix(chosen.win_rates(), [row["participant"] for row in page]),
         "ranked": len(ranked),
-        "last": max((row["rank_high"] or row["rank"] for row in ranked), default=0),
-        "not_ranked": _not_ranked(rows, people),
-        "origins": _with_origin_label([row for row in here if row["kind"] == ORIGIN and row["rank"] is not None]),
+        "not_ranked": _not_ranked(chosen, people) if chosen.is_whole else [],
+        "origins": _plotted(origins, chosen) if len(origins) > 1 else None,
+        "origin_matrix": matrix(chosen.win_rates(ORIGIN), [row["participant"] for row in origins], value_labels.origin),
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
-        "tests": [row | {"stars": significance_marks.stars(row["p_adjusted"])} for row in tests[:TESTS_SHOWN]],
-        "tests_made": len(tests),
+        "tests": Paginator(
+            [row | {"stars": significance_marks.stars(row["p_adjusted"])} for row in tests], TESTS_PER_PAGE
+        ).get_page(query.get("tests")),
+        "no_intervals": undefined_values.without_intervals({"leaderboard": people, "leaderboard_tests": tests}),
     }
 
 
@@ -95,21 +113,83 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
         if test is None or test["p_adjusted"] is None:
             continue
         p, sign = test["p_adjusted"], 1 if test["participant_1"] == better["participant"] else -1
-        is_clear = bool(significance_marks.stars(p)) and sign * test["difference"] > 0
-        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p))
+        is_in_order = sign * test["difference"] > 0
+        is_clear = bool(significance_marks.stars(p)) and is_in_order
+        more = (test.get("more_judgments"), test.get("more_topics")) if is_in_order else (None, None)
+        more_judgments = None if more[0] is None else rounded(more[0])
+        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p, more_judgments, more[1]))
     return neighbours
 
 
-def _not_ranked(rows: list[Row], people: list[Row]) -> list[Row]:
+def apart_by_intervals(ranked: list[Row]) -> list[Conclusion]:
+    """Say of each participant and the next in rank whether their intervals overlap; none where one is missing."""
+    return [
+        Conclusion(better["participant"], worse["participant"], better["low"] > worse["high"])
+        for better, worse in pairwise(sorted(ranked, key=lambda row: row["rank"]))
+        if better["low"] is not None and worse["high"] is not None
+    ]
+
+
+def rounded(count: int) -> int:
+    """Round a count up to two digits: an approximation promises no more."""
+    step = 10 ** max(0, math.floor(math.log10(max(count, 1))) - 1)
+    return math.ceil(count / step) * step
+
+
+def matrix(rows: list[Row], order: list[str], words: Any = str) -> dict[str, Any]:
+    """Return the cells of the win-rate matrix by row and column, in the order of the board; empty without win rates."""
+    cells = {(row["participant_1"], row["participant_2"]): row for row in rows}
+    cells |= {(row["participant_2"], row["participant_1"]): turned(row) for row in rows}
+    names = [name for name in order if any(name in pair for pair in cells)]
+    return {
+        "names": [(name, words(name)) for name in names],
+        "rows": [
+            {
+                "name": name,
+                "label": words(name),
+                "cells": [None if name == other else _cell(cells.get((name, other)), other, words) for other in names],
+            }
+            for name in names
+        ],
+    }
+
+
+def _cell(row: Row | None, against: str, words: Any) -> dict[str, Any]:
+    """A cell with its shade: "a" where more judgments were won than lost, "b" where fewer, by how much."""
+    if row is None:
+        return {"against": against, "label": words(against), "n": 0}
+    lead = row["share_won"] - row["share_lost"]
+    shade = min(SHADES, math.ceil(abs(lead) * SHADES))
+    tone = f"{'a' if lead > 0 else 'b'}{shade}" if shade else "n"
+    return row | {"against": against, "label": words(against), "tone": tone}
+
+
+def _plotted(rows: list[Row], chosen: BoardSelection) -> dict[str, Any]:
+    """Rows with their marks on a common axis, and its ticks."""
+    plot = forest([(row["merit"], row["low"], row["high"]) for row in rows])
+    return {
+        "rows": [
+            row | {"origin_said": value_labels.origin(row["origin"]), "mark": mark}
+            for row, mark in zip(rows, plot.marks, strict=True)
+        ],
+        "ticks": plot.ticks,
+    }
+
+
+def _tests(chosen: BoardSelection) -> list[Row]:
+    """The tests on the selected dimension; they compare gold labels over all styles."""
+    if not chosen.is_whole:
+        return []
+    return stored_rows(
+        chosen.run, "leaderboard_tests", "$[*] ? (@.dimension == $dimension)", dimension=chosen.dimension
+    )
+
+
+def _not_ranked(chosen: BoardSelection, people: list[Row]) -> list[Row]:
     """Participants without a rank: never compared on this dimension, or never graded."""
     here = {row["participant"] for row in people}
-    nowhere = [row for row in rows if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
+    never = (
+        run_tables.read(chosen.run, "leaderboard")["leaderboard"] if chosen.dimension != value_labels.ALL else people
+    )
+    nowhere = [row for row in never if row["kind"] == PARTICIPANT and not row["n"] and row["participant"] not in here]
     return [row for row in people if row["rank"] is None] + nowhere
-
-
-def _label(name: str, labels: dict[str, str]) -> str:
-    return gettext("All dimensions") if name == value_labels.ALL else labels.get(name, name)
-
-
-def _with_origin_label(rows: list[Row]) -> list[Row]:
-    return [row | {"origin_said": value_labels.origin(row["origin"])} for row in rows]

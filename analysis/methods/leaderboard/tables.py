@@ -2,10 +2,18 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
-from ..shared_columns import DIMENSION
+from analysis.enums import Coders
+
+from ...tables.table import Column, Holds, LazyText, Table, count, estimate, named_estimate
+from ..shared_columns import DIMENSION, STYLE
+from .votes_by_judges import GOLD
 
 KINDS = {"participant": _("participant"), "origin": _("origin")}
+#: The judges that a leaderboard can be shown by.
+JUDGES: dict[str, LazyText] = {
+    GOLD: "gold labels",
+    **{who.value: who.label for who in (Coders.CROWD, Coders.CORRECTED, Coders.EXPERT, Coders.MODEL)},
+}
 
 LEADERBOARD = Table(
     "leaderboard",
@@ -65,6 +73,8 @@ LEADERBOARD_TESTS = Table(
         named_estimate("effect", _("Effect"), n="n"),
         named_estimate("difference", _("Difference")),
         count("n", _("Topics")),
+        count("more_topics", "More topics needed"),
+        count("more_judgments", "More judgments needed"),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,
@@ -72,9 +82,94 @@ LEADERBOARD_TESTS = Table(
         "Tests between participants with at least six graded topics in common: dimension, participant_1, "
         "participant_2, and the columns of `grade_tests`. p is adjusted within this table."
     ),
+    meanings={
+        "more_topics, more_judgments": (
+            "about how many more topics, judged as the present ones, and so many judgments the test needs to find a "
+            "difference of the observed size with a probability of 80 %; null: found already, no test, or more than "
+            "ten times the topics"
+        ),
+    },
+)
+BY_JUDGES = Table(
+    "leaderboard_by_judges",
+    "Leaderboard by judges and style",
+    (
+        "Participants and origins by merit (Bradley-Terry with ties, log scale), by whose judgments count, style and "
+        "dimension. Each presented pair counts once, with the shares of its judgments. A pair has a style if both "
+        "responses have it. The 95 % intervals are over topics."
+    ),
+    (
+        Column("kind", _("Kind"), words=KINDS),
+        Column("judges", "Judges", words=JUDGES),
+        STYLE,
+        DIMENSION,
+        Column("participant", _("Participant"), words="participant"),
+        Column("origin", _("Origin"), words="origin"),
+        count("rank", _("Rank")),
+        estimate("merit", _("Merit")),
+        count("n", "Pairs"),
+        count("topics", _("Topics")),
+        count("group", _("Group")),
+    ),
+    is_whole=False,
+    holds=Holds.PSEUDONYMS,
+    about=(
+        "One row per participant or origin, judges, style and dimension. Gold labels of all styles are in "
+        "`leaderboard`. Method: `methods/leaderboard.md`."
+    ),
+    meanings={
+        "judges": (
+            "`gold`: the gold labels; `crowd`, `expert`, `model`: all judgments of the crowd, of experts, of language "
+            "models; `corrected`: the crowd without judges whose spam probability is above the limit"
+        ),
+        "style, dimension": "`all`: all styles or dimensions together",
+        "rank": "rank by merit, 1 is the best",
+        "n, topics": "number of presented pairs with another participant, one for each dimension, and of their topics",
+        "group": "as in `leaderboard`",
+    },
+)
+WIN_RATES = Table(
+    "win_rates",
+    "Win rates",
+    (
+        "How often judges preferred the first participant, neither, or the other, of all judgments that compared the "
+        "two, by whose judgments count, style and dimension. The 95 % intervals are over topics, and over judges "
+        "unless these were selected. The twenty best participants by merit are compared."
+    ),
+    (
+        Column("kind", _("Kind"), words=KINDS),
+        Column("judges", "Judges", words=JUDGES),
+        STYLE,
+        DIMENSION,
+        Column("participant_1", _("Participant"), words="participant"),
+        Column("participant_2", _("Other participant"), words="participant"),
+        count("wins", "Wins"),
+        count("ties", "Ties"),
+        count("losses", "Losses"),
+        Column("share_won", "Won", 2, low="won_low", high="won_high", n="n", is_share=True),
+        Column("share_tied", "Tied", 2, low="tied_low", high="tied_high", is_share=True),
+        Column("share_lost", "Lost", 2, low="lost_low", high="lost_high", is_share=True),
+        count("n", "Judgments"),
+        count("topics", _("Topics")),
+    ),
+    is_whole=False,
+    holds=Holds.PSEUDONYMS,
+    about=(
+        "One row per two participants or origins that were compared, judges, style and dimension. The one with the "
+        "higher merit over all dimensions stands first. Method: `methods/leaderboard.md`."
+    ),
+    meanings={
+        "judges": "as in `leaderboard_by_judges`, without `gold`: judgments as stored",
+        "style, dimension": "`all`: all styles or dimensions together",
+        "wins, ties, losses": "judgments that preferred the first participant, neither, the other one",
+        "share_won, share_tied, share_lost": "their shares of all judgments of the two",
+        "n, topics": "number of judgments, and of their topics",
+    },
 )
 
 TABLES = (
     LEADERBOARD,
+    BY_JUDGES,
+    WIN_RATES,
     LEADERBOARD_TESTS,
 )

@@ -20,12 +20,17 @@ KEYS = {
 }  # fmt: skip
 #: Numbers that tell the rows of a table apart, though its captions do not say so.
 NUMBERED = {"plan": {"k", "topics"}, "plan_costs": {"k", "topics"}}
+#: Values of keys of one table, instead of those of all.
+OWN_KEYS: dict[str, dict[str, list[Any]]] = {
+    "win_rates": {"kind": ["participant"], "judges": ["crowd"], "style": ["all"], "dimension": ["all"]}
+}
 #: Combinations that no table holds.
 IMPOSSIBLE = {
     "order_effects": lambda row: row["part"] not in PARTS[row["effect"]],
     "uplift_transfer": lambda row: (row["answered_by"], row["documents_for"]) not in EXCHANGED,
     "interdependence": lambda row: row["dimension_1"] >= row["dimension_2"],
     "leaderboard": lambda row: row["kind"] == "origin" or row["origin"] != "system",
+    "win_rates": lambda row: row["participant_1"] >= row["participant_2"],
     "self_preference_pairs": lambda row: (row["whose"] == "own") != (row["author"] == "one"),
     "self_preference_rating_tests": lambda row: (row["whose"] == "own") != (row["author"] == "one"),
     "lengths": lambda row: row["value"] is None,
@@ -39,7 +44,9 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     numbers, cells = count(1), count(1)
     keys: dict[str, list[Any]] = {}
     for column in described.columns:
-        if isinstance(column.words, dict):
+        if column.key in OWN_KEYS.get(name, {}):
+            keys[column.key] = OWN_KEYS[name][column.key]
+        elif isinstance(column.words, dict):
             keys[column.key] = list(column.words)
         elif column.key in KEYS and (column.digits is None or column.is_key or column.key in NUMBERED.get(name, ())):
             keys[column.key] = KEYS[column.key]

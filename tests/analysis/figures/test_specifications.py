@@ -109,7 +109,7 @@ SHOWN = {
     "grades": (("mean",), ("dimension", "style")), "order_effects": (("alpha",), ("dimension",)),
     "reference_metrics": (("rho",), ("dimension",)), "model_self_preference": (("model", "gold"), ("dimension",)),
     "leaderboard": (("rank",), ("dimension",)), "citation_rank_medians": (("median_rank",), ("style",)),
-    "grades_of_systems": (("mean_grade",), ("dimension",)),
+    "merits": (("merit",), ("dimension",)), "grades_of_systems": (("mean_grade",), ("dimension",)),
     "interdependence": (("tau",), ("dimension_1", "dimension_2")),
 }  # fmt: skip
 

@@ -4,11 +4,11 @@ import pytest
 
 from analysis.methods import significance_marks
 from analysis.methods.leaderboard import figures as chart
-from analysis.methods.leaderboard import queries
+from analysis.methods.leaderboard import forest, queries
 from analysis.models import ResultTable
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
-from tests.analysis.page_visits import visit
+from tests.analysis.page_visits import client_of, results, visit
 from tests.analysis.rows import row_of
 from tests.analysis.small_study import analyse
 from tests.factories import ParticipantFactory, ResponseFactory, StudyFactory, TopicFactory
@@ -39,8 +39,9 @@ def test_who_was_never_compared_is_not_ranked_and_an_unknown_dimension_shows_all
     assert [row["participant"] for row in context["not_ranked"]] == ["my-rag"]
     tests = [row for row in rows_of(run, "leaderboard_tests") if row["dimension"] == "clear"]
     assert len(tests) == len(context["tests"]) == 3
-    unknown = visit(study, "leaderboard/?dimension='><script>")
-    assert unknown.context["dimension"] == "all"
+    unknown = visit(study, "leaderboard/?dimension='><script>&style=poem&judges=nobody")
+    chosen = unknown.context["selection"]
+    assert (chosen.dimension, chosen.style, chosen.judges) == ("all", "all", "gold")
     assert "<script>'" not in unknown.content.decode()
 
 
@@ -56,6 +57,95 @@ def test_neighbours_in_rank_are_told_apart_by_their_test_alone():
         ("a", "b", True, 0.01), ("b", "c", False, 0.01),
     ]  # fmt: skip
     assert not queries.conclusions(ranked, [row("a", "b", 0.05, 0.5)])[0].is_clear
+
+
+def test_style_and_judges_select_the_rows_of_their_table():
+    study = small_study.make(votes_of(ORDERS))
+    run = analyse(study)
+    context = visit(study, "leaderboard/?style=bullet&judges=crowd&dimension=deep").context
+    shown = [
+        row for row in rows_of(run, "leaderboard_by_judges")
+        if (row["kind"], row["judges"], row["style"], row["dimension"]) == ("participant", "crowd", "bullet", "deep")
+    ]  # fmt: skip
+    assert [(row["participant"], row["merit"]) for row in context["board"]["rows"]] == [
+        (row["participant"], row["merit"]) for row in shown
+    ]
+    assert len(shown) == 2  # y wrote essays
+    assert not context["tests"].paginator.count  # they compare gold labels over all styles
+
+
+def test_cells_of_the_matrix_are_both_sides_of_a_win_rate():
+    study = small_study.make(votes_of(ORDERS))
+    run = analyse(study)
+    context = visit(study, "leaderboard/").context
+    matrix = context["matrix"]
+    names = [name for name, _words in matrix["names"]]
+    assert names == [row["participant"] for row in context["board"]["rows"]]
+    assert all(matrix["rows"][place]["cells"][place] is None for place in range(len(names)))
+    row = next(
+        row for row in rows_of(run, "win_rates")
+        if (row["kind"], row["judges"], row["style"], row["dimension"]) == ("participant", "crowd", "all", "all")
+    )  # fmt: skip
+    one, other = names.index(row["participant_1"]), names.index(row["participant_2"])
+    cell, turned = matrix["rows"][one]["cells"][other], matrix["rows"][other]["cells"][one]
+    assert (cell["share_won"], cell["won_low"], cell["n"]) == (row["share_won"], row["won_low"], row["n"])
+    assert (turned["share_won"], turned["won_low"], turned["n"]) == (row["share_lost"], row["lost_low"], row["n"])
+    assert {cell["tone"][0], turned["tone"][0]} == {"a", "b"}
+
+
+def test_a_system_has_its_profile_and_its_best_and_worst_responses():
+    study = small_study.make(votes_of(ORDERS))
+    run = analyse(study, labels="likeliest")
+    context = visit(study, "leaderboard/system/?system=writer-z&dimension=clear").context
+    profile = {row["dimension"]: row["merit"] for row in context["profile"]["rows"]}
+    assert profile == {
+        row["dimension"]: row["merit"]
+        for row in rows_of(run, "leaderboard")
+        if (row["kind"], row["participant"]) == ("participant", "writer-z")
+    }
+    assert list(profile) == ["all", "clear", "deep"]
+    assert (context["best"][0]["response"].external_id, context["best"][0]["grade"]) == ("t8-z", 3.0)  # the only first
+    assert {each["grade"] for each in context["worst"]} == {1.0}
+    assert [row["participant_2"] for row in context["against"]] == ["writer-y", "writer-x"]
+    assert client_of(study).get(results(study, "leaderboard/system/?system=nobody")).status_code == 404
+
+
+def test_two_systems_are_compared_down_to_the_pair():
+    study = small_study.make(votes_of(ORDERS))
+    analyse(study, labels="likeliest")
+    address = "leaderboard/pair/?first=writer-z&second=writer-x&dimension=clear"
+    answer = visit(study, address)
+    context = answer.context
+    pairs = {each["topic"]: each for each in context["pairs"]}
+    assert len(pairs) == len(ORDERS)
+    for number, order in enumerate(ORDERS, start=1):
+        is_won = order.index("z") < order.index("x")
+        each = pairs[f"t{number}"]
+        assert each["first_is_right"]  # x was shown left
+        assert each["counts"] == ([3, 0, 0] if is_won else [0, 0, 3])
+        assert each["winner"] == ("first" if is_won else "second")
+        assert f"/results/pairs/{each['id']}/" in answer.content.decode()
+    assert (context["whole"]["wins"], context["whole"]["losses"]) == (9, 15)
+    assert client_of(study).get(results(study, "leaderboard/pair/?first=writer-z&second=nobody")).status_code == 404
+
+
+def test_points_of_a_plot_stand_where_their_values_are():
+    plot = forest.forest([(0.0, -1.0, 1.0), (1.0, -9.0, 1.5), (None, None, None), (0.5, None, None)])
+    first, second, none, alone = plot.marks
+    assert none is None
+    assert alone.low == alone.high == ""
+    at = [float(mark.point.rstrip("%")) for mark in (first, alone, second)]
+    assert at[1] - at[0] == pytest.approx(at[2] - at[1], abs=0.02)
+    assert (second.is_cut_low, second.is_cut_high) == (True, False)
+    assert (first.is_cut_low, second.low) == (False, "0.00%")
+    assert len(plot.ticks) >= 3
+    by_label = {float(tick.label.replace("−", "-")): float(tick.position.rstrip("%")) for tick in plot.ticks}
+    assert by_label[0.0] == pytest.approx(at[0], abs=0.01)
+    assert forest.forest([(None, None, None)]).ticks == []
+
+
+def test_counts_of_an_approximation_have_two_digits():
+    assert [queries.rounded(count) for count in (7, 99, 101, 1234, 1999)] == [7, 99, 110, 1300, 2000]
 
 
 def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_nothing(monkeypatch):

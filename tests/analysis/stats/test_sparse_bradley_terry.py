@@ -125,3 +125,60 @@ def test_strata_add_up_to_what_their_comparisons_do(seed, participants, strata):
         sparse_bradley_terry.add_up_strata(met, outcome, weight, stratum, drawn), one_by_one, strict=True
     ):
         assert found == pytest.approx(expected, abs=1e-12)
+
+
+def strata_of(seed):
+    rng = np.random.default_rng(seed)
+    participants, topics, n = 5, 30, 400
+    first = rng.integers(0, participants, n)
+    second = (first + rng.integers(1, participants, n)) % participants
+    lead = 0.5 * (first - second) + rng.logistic(size=n)
+    outcome = np.where(lead > 0.5, -1.0, np.where(lead < -0.5, 1.0, 0.0))
+    return (
+        sparse_bradley_terry.meetings(first, second, participants),
+        outcome,
+        np.ones(n),
+        rng.integers(0, topics, n),
+        topics,
+    )
+
+
+def merits_of(strata, weights):
+    met, outcome, weight, stratum, _topics = strata
+    return sparse_bradley_terry.fit(
+        met, *sparse_bradley_terry.add_up_strata(met, outcome, weight, stratum, weights)
+    ).merit
+
+
+def test_influence_is_the_derivative_of_the_fit():
+    """Against finite differences: fits with a little more of one topic."""
+    strata = strata_of(1)
+    met, *_rest, topics = strata
+    whole = merits_of(strata, np.ones((1, topics)))[:, 0]
+    step = 1e-4
+    numeric = (merits_of(strata, 1.0 + step * np.eye(topics)) - merits_of(strata, 1.0 - step * np.eye(topics))) / (
+        2 * step
+    )
+    exact = sparse_bradley_terry.influence(met, *sparse_bradley_terry.tally_strata(*strata), whole)
+    assert exact == pytest.approx(numeric, abs=1e-5)
+
+
+def test_influences_give_the_spread_of_resampled_merits():
+    """By simulation: the standard deviation of refitted merits over resampled topics."""
+    strata = strata_of(2)
+    met, *_rest, topics = strata
+    weights = np.random.default_rng(3).multinomial(topics, np.full(topics, 1 / topics), size=2000).astype(float)
+    merits = merits_of(strata, weights)
+    influences = sparse_bradley_terry.influence(
+        met, *sparse_bradley_terry.tally_strata(*strata), merits_of(strata, np.ones((1, topics)))[:, 0]
+    )
+    spread = np.sqrt(((influences - influences.mean(axis=1, keepdims=True)) ** 2).sum(axis=1))
+    assert spread == pytest.approx(merits.std(axis=1), rel=0.1)
+
+
+def test_influence_on_who_met_nobody_is_not_defined():
+    met = sparse_bradley_terry.meetings([0, 0], [1, 1], 3)
+    tallies = sparse_bradley_terry.tally_strata(met, [-1.0, 1.0], [1.0, 1.0], [0, 1], 2)
+    influences = sparse_bradley_terry.influence(met, *tallies, np.array([1.0, 1.0, np.nan]))
+    assert np.isnan(influences[2]).all()
+    assert not np.isnan(influences[:2]).any()

@@ -1,0 +1,43 @@
+"""Who is ranked on the leaderboard: participants, and all responses of an origin together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...inputs.arrays import Inputs, Ints
+
+PARTICIPANT, ORIGIN = "participant", "origin"
+#: Smaller differences between resamples are rounding errors of values that are all the same.
+NEVER_VARIES = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """Who is ranked: participants, or the origins of responses.
+
+    Attributes
+    ----------
+    kind : str
+    names, origins : list of str
+        Of everybody, compared or not.
+    whose : ndarray of int, shape (n_responses,)
+        Whose each response of the inputs is.
+    """
+
+    kind: str
+    names: list[str]
+    origins: list[str]
+    whose: Ints
+
+
+def boards(inputs: Inputs) -> tuple[Board, Board]:
+    """Participants, and origins."""
+    origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
+    people = sorted(origin_of)
+    origins = sorted({response.origin for response in inputs.responses})
+    by_person = np.searchsorted(people, [response.participant for response in inputs.responses])
+    by_origin = np.searchsorted(origins, [response.origin for response in inputs.responses])
+    return (
+        Board(PARTICIPANT, people, [origin_of[name] for name in people], by_person),
+        Board(ORIGIN, origins, origins, by_origin),
+    )

@@ -1,0 +1,63 @@
+"""About how many more judgments would tell two participants apart whose test is not significant.
+
+Noether's formula states the topics that the test needs if the difference stays as large as observed
+(`analysis.stats.sample_size`). The judgments are those of as many more topics, judged as the present ones.
+"""
+
+import math
+from collections.abc import Mapping
+
+from analysis.stats.sample_size import signed_rank_pairs
+
+from ...tables.rows import Row
+from ..fits import Fitted
+from .votes_by_judges import ALL
+
+#: Adjusted p below which a difference counts as found, and the probability with which it should be found.
+SIGNIFICANT, POWER = 0.05, 0.8
+#: With more than so many times the present topics, the formula says nothing: the difference may as well be 0.
+MOST_TIMES = 10
+
+
+def per_topic(fitted: Fitted) -> dict[str, float]:
+    """Return how many judgments of pairs a topic has on each dimension, and on all together."""
+    topics = len({topic for _left, _right, topic, _name in fitted.pool.units})
+    counts = {
+        fit.dimension.name: len(fit.seen[0]) / topics
+        for fit in fitted.fits
+        if fit.dimension.is_preference and fit.model is not None
+    }
+    return counts | {ALL: sum(counts.values())}
+
+
+def add(tests: list[Row], judgments: Mapping[str, float]) -> list[Row]:
+    """Replace the number of topics without a difference by the topics and judgments that a test still needs."""
+    for row in tests:
+        more = more_topics(row["effect"], row["p"], row["p_adjusted"], n=row["n"], zeros=row.pop("zeros"))
+        row["more_topics"] = more
+        row["more_judgments"] = None if more is None else math.ceil(more * judgments[row["dimension"]])
+    return tests
+
+
+def more_topics(effect: float | None, p: float | None, p_adjusted: float | None, *, n: int, zeros: int) -> int | None:
+    """Return how many more topics the test needs to find a difference of the observed size with a power of 80 %.
+
+    Parameters
+    ----------
+    effect, p, p_adjusted : float or None
+        Of the test as it is.
+    n, zeros : int
+        Its topics, and those without a difference, which count for nothing.
+
+    Returns
+    -------
+    int or None
+        None if the difference is found already, if there is no test or no difference, or if the test needs more than
+        ten times the topics.
+    """
+    if effect is None or p is None or p_adjusted is None or not effect or p_adjusted <= SIGNIFICANT:
+        return None
+    # The adjustment asks as much less of p as it raised it.
+    pairs = signed_rank_pairs(effect, level=SIGNIFICANT * p / p_adjusted, power=POWER)
+    needed = pairs * n / (n - zeros)
+    return math.ceil(needed) - n if n < needed <= MOST_TIMES * n else None
