@@ -67,6 +67,15 @@ class Parameter:
         name = self.name.replace("_", "-")
         return f"--no-{name}" if self.kind == "flag" and self.default else f"--{name}"
 
+    def in_words(self, value: Any) -> str:
+        """A value as pages write it: the label of a choice, yes or no, a number with separators."""
+        if self.kind == "flag":
+            return "yes" if value else "no"
+        labels = {name: str(label) for name, label in self.choices}
+        if value is None or value == "":
+            return labels.get("", "none")
+        return labels.get(str(value), f"{value:,}" if isinstance(value, int | float) else str(value))
+
     def check(self, value: Any) -> None:
         """Raise `BadParameterError` where a value is of another kind or out of bounds."""
         if value is None and self.default is None:

@@ -17,8 +17,8 @@ from crowdrag.studies.models import Study
 from ..inputs import snapshots as inputs_snapshots
 from ..inputs.models import Snapshot
 from ..methods.leaderboard import queries as leaderboard_queries
-from ..methods.settings import AnalysisSettings
-from ..reports import bibliography, builder, services
+from ..methods.settings import PARAMETERS, AnalysisSettings
+from ..reports import report_page
 from ..tables import run_tables
 from . import services as analyses_services
 from .services import KIND
@@ -71,8 +71,8 @@ class ListedAnalysis:
     ----------
     judgments, surplus : int
         How many counted, and how many were put aside.
-    parameters : list of (str, object)
-        Those that differ from the defaults.
+    parameters : list of (str, str)
+        Those that differ from the defaults, in words.
     is_current : bool
         Whether the judgments that count are still those that it used.
     """
@@ -81,22 +81,13 @@ class ListedAnalysis:
     snapshot: Snapshot
     judgments: int
     surplus: int
-    parameters: list[tuple[str, Any]]
+    parameters: list[tuple[str, str]]
     is_current: bool
 
 
-def report(run: Run) -> dict[str, Any]:
-    """Return what the page of a report shows."""
-    document = builder.report(run)
-    references = document.methods.references
-    return {
-        "report": document,
-        "methods": [bibliography.in_words(paragraph, references) for paragraph in document.methods.paragraphs],
-        "references": [bibliography.listed(reference) for reference in references],
-        "bibtex": bibliography.bibtex(references),
-        "packed": services.packed(run),
-        "packing": services.at_work(run),
-    }
+def report(run: Run, *, part: str) -> dict[str, Any]:
+    """Return what the page of a report shows of one of its parts."""
+    return report_page.context(run, part=part)
 
 
 def analyses(study: Study, *, page: str | None) -> dict[str, Any]:
@@ -120,9 +111,13 @@ def analyses(study: Study, *, page: str | None) -> dict[str, Any]:
     return {"page": shown, "rows": rows}
 
 
-def changed_parameters(run: Run) -> list[tuple[str, Any]]:
-    """Return the parameters of a run that differ from the defaults."""
-    return [(name, value) for name, value in run.parameters.items() if name in DEFAULTS and DEFAULTS[name] != value]
+def changed_parameters(run: Run) -> list[tuple[str, str]]:
+    """Return the parameters of a run that differ from the defaults, in words."""
+    return [
+        (str(PARAMETERS[name].label), PARAMETERS[name].in_words(value))
+        for name, value in run.parameters.items()
+        if name in DEFAULTS and DEFAULTS[name] != value
+    ]
 
 
 def choices(study: Study) -> list[Run]:

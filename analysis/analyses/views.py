@@ -206,7 +206,7 @@ def report(request: HttpRequest, study: Study) -> HttpResponse:
     state = state_of(request, study)
     context = page_context(request, state, "report")
     if state.run is not None:
-        context |= reports_queries.report(state.run)
+        context |= reports_queries.report(state.run, part=request.GET.get("part", ""))
     return render(request, "analysis/reports/report.html", context)
 
 

@@ -13,8 +13,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Artifact, Run, RunQuerySet
 from crowdrag.studies.models import Study
 
-from ..reports import bibliography, builder
-from ..reports import services as reports_services
+from ..reports import report_page
 from . import runs as experiments_runs
 from . import services as experiments_services
 from .experiment import EXPERIMENTS, PREFIX, Experiment
@@ -90,7 +89,7 @@ def spent(run: Run) -> dict[str, Any] | None:
     return {**usage, "cost": Decimal(str(usage.get("cost", 0))), "currency": currency_of(run)}
 
 
-def result(run: Run) -> dict[str, Any]:
+def result(run: Run, *, part: str = "") -> dict[str, Any]:
     """Return what the page of one run shows, whatever its state."""
     context: dict[str, Any] = {
         "experiment": EXPERIMENTS.get(run.kind.removeprefix(PREFIX)),
@@ -104,19 +103,14 @@ def result(run: Run) -> dict[str, Any]:
     }
     if run.state != RunState.DONE or context["experiment"] is None:
         return context
-    document = builder.report(run)
-    return context | {
-        "report": document,
-        "methods": [
-            bibliography.in_words(paragraph, document.methods.references) for paragraph in document.methods.paragraphs
-        ],
-        "references": [bibliography.listed(reference) for reference in document.methods.references],
-        "bibtex": bibliography.bibtex(document.methods.references),
-        "packed": reports_services.packed(run),
-        "packing": reports_services.at_work(run),
-        "files": Artifact.objects.filter(run=run).order_by("name"),
-        "others": choices(run.study, run.kind)[:2],
-    }
+    return (
+        context
+        | report_page.context(run, part=part or context["experiment"].name)
+        | {
+            "files": Artifact.objects.filter(run=run).order_by("name"),
+            "others": choices(run.study, run.kind)[:2],
+        }
+    )
 
 
 def choices(study: Study, kind: str) -> list[Run]:

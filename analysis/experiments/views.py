@@ -81,7 +81,7 @@ def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Show what came of a run: its tables and charts, what they took, its report to take along."""
     runs = Run.objects.select_related("study", "created_by")
     run = get_object_or_404(runs, study=study, key=key, kind__startswith=experiments.PREFIX)
-    context = {"run": run} | experiments_queries.result(run) | _frame(request)
+    context = {"run": run} | experiments_queries.result(run, part=request.GET.get("part", "")) | _frame(request)
     return render(request, "analysis/experiments/experiment.html", context)
 
 

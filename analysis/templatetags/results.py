@@ -82,8 +82,14 @@ def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
 
 @register.filter
 def departures(run: Run) -> str:
-    """The parameters of an analysis that are not the defaults, in a row: "refine 0, resamples 100"."""
-    return ", ".join(f"{name} {'–' if value is None else value}" for name, value in queries.changed_parameters(run))
+    """The parameters of an analysis that are not the defaults, in a row: "Bootstrap resamples: 100, Seed: 2"."""
+    return ", ".join(f"{label}: {value}" for label, value in queries.changed_parameters(run))
+
+
+@register.filter
+def first_rows(rows: tuple[dict[str, Value], ...], most: int | str) -> tuple[dict[str, Value], ...]:
+    """The first rows of a table; all of them without a number."""
+    return rows[:most] if isinstance(most, int) else rows
 
 
 @register.filter

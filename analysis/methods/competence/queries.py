@@ -14,12 +14,18 @@ from writing.corpus import queries
 from writing.models import Response
 
 from ...inputs import snapshots
-from ...inputs.arrays import Inputs
+from ...inputs.arrays import COMBINED, EXPERT, INDIVIDUAL, Inputs
 from ...tables import run_tables, value_labels
 from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 
 PARTICIPANTS_PER_PAGE = 50
+#: Judges whose votes stand beside those of the analysed ones on the page of a pair.
+OTHER_JUDGES = {
+    EXPERT: "expert",
+    COMBINED: "language model, all dimensions at once",
+    INDIVIDUAL: "language model, one dimension at a time",
+}
 
 
 def participants(study: Study, state: AnalysisState, *, text: str, sort: str, page: str | None) -> dict[str, Any]:
@@ -293,10 +299,13 @@ def pair(study: Study, state: AnalysisState, pair: Pair) -> dict[str, Any]:
     for row in gold:
         name = row["dimension"]
         dimension_votes = [
-            vote | {"competence": _competence(spam.get((who := vote["participant"], name))), "id": ids.get(who)}
+            vote
+            if vote["judges"]
+            else vote
+            | {"competence": _competence(spam.get((vote["participant"], name))), "id": ids.get(vote["participant"])}
             for vote in votes.get(name, [])
         ]
-        counts = [sum(vote["answer"] == label for vote in dimension_votes) for label in LABELS]
+        counts = [sum(vote["answer"] == label and not vote["judges"] for vote in dimension_votes) for label in LABELS]
         context["questions"].append(
             row
             | {
@@ -320,19 +329,29 @@ def _label_name(row: Row) -> str:
 
 
 def _votes(inputs: Inputs, left: str, right: str, k: int | None) -> dict[str, list[dict[str, Any]]]:
-    """The votes of one presented pair by dimension, as the run used them."""
-    pool = inputs.main
-    unit = next((i for i in range(len(pool.units)) if inputs.sides(i) == (left, right)), None)
-    counted = pool.first_votes(k)
+    """The votes of one presented pair by dimension, as the run used them: those of the analysed judges, then others.
+
+    `judges` says who the others are; it is empty for the analysed judges, whose votes alone make the gold label.
+    """
+    names = {response.name: index for index, response in enumerate(inputs.responses)}
+    sides = (names.get(left), names.get(right))
+    others = {name: label for name, label in OTHER_JUDGES.items() if name in inputs.pools and name != inputs.pool}
     votes: dict[str, list[dict[str, Any]]] = {}
-    for i in np.flatnonzero(pool.unit == unit) if unit is not None else []:
-        dimension = inputs.dimensions[pool.dimension[i]]
-        vote = {
-            "participant": pool.participants[pool.coder[i]],
-            "answer": LABELS[pool.value[i]],
-            "counted": bool(counted[i]),
-        }
-        votes.setdefault(dimension.name, []).append(vote)
+    for name, label in {inputs.pool: "", **others}.items():
+        pool = inputs.pools[name]
+        counted = pool.first_votes(k)
+        units = [index for index, unit in enumerate(pool.units) if unit[:2] == sides]
+        for i in np.flatnonzero(np.isin(pool.unit, units)):
+            dimension = inputs.dimensions[pool.dimension[i]]
+            if not dimension.is_preference:
+                continue
+            vote = {
+                "participant": pool.participants[pool.coder[i]],
+                "answer": LABELS[pool.value[i]],
+                "counted": bool(counted[i]) or bool(label),
+                "judges": label,
+            }
+            votes.setdefault(dimension.name, []).append(vote)
     return votes
 
 

@@ -28,6 +28,7 @@ def grades(study: Study, state: AnalysisState, *, topic: str, page: str | None) 
     topics = list(dict.fromkeys(row["topic"] for row in tables["grades"]))
     chosen = [topic] if topic in topics else topics
     shown = Paginator(chosen, TOPICS_PER_PAGE).get_page(page)
+    tests = significance_marks.tests(tables["grade_tests"], labels, styles)
     return {
         "means": _means(
             informative(tables["grade_means"]), labels, styles, significance_marks.marks(tables["grade_tests"], styles)
@@ -35,7 +36,8 @@ def grades(study: Study, state: AnalysisState, *, topic: str, page: str | None) 
         "systems": _systems(systems(tables["leaderboard"]), labels),
         "no_intervals": undefined_values.without_intervals(tables),
         "notes": by_table(tables, tables),
-        "tests": significance_marks.tests(tables["grade_tests"], labels, styles),
+        "tests": [row for row in tests if row["p"] is not None],
+        "untested": sum(row["p"] is None for row in tests),
         "significant": any(row["p_adjusted"] is not None for row in tables["grade_tests"]),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "topics": topics,

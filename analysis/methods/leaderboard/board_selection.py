@@ -114,12 +114,12 @@ class BoardSelection:
 
 def selection(study: Study, run: Run, query: Mapping[str, Any]) -> BoardSelection:
     """Read the selection from the query of an address; what the run does not hold falls back to all."""
-    origins = stored_rows(run, "leaderboard_by_judges", "$[*] ? (@.kind == $kind)", kind=ORIGIN)
-    origins += stored_rows(run, "leaderboard_by_judges", "$[*] ? (@.dimension == $all)", all=ALL)
+    path = "$[*] ? (@.kind == $kind || @.dimension == $all)"
+    by_judges = stored_rows(run, "leaderboard_by_judges", path, kind=ORIGIN, all=ALL)
     present = stored_rows(run, "leaderboard", "$[*] ? (@.kind == $kind)", kind=PARTICIPANT)
     dimensions = _first_all([row["dimension"] for row in present])
-    styles = _first_all([row["style"] for row in origins])
-    all_judges = [name for name in JUDGES if name == GOLD or any(row["judges"] == name for row in origins)]
+    styles = _first_all([row["style"] for row in by_judges])
+    all_judges = [name for name in JUDGES if name == GOLD or any(row["judges"] == name for row in by_judges)]
     labels = {
         "dimension": value_labels.dimensions(study) | {ALL: str(value_labels.EVERY_DIMENSION)},
         "style": value_labels.styles(study),
@@ -156,9 +156,9 @@ def turned(row: Row) -> Row:
 
 def stored_rows(run: Run, table: str, path: str, **variables: Any) -> list[Row]:
     """Rows of a table that a JSON path keeps; of an update those of its full analysis where it made none."""
-    kept = run_tables.stored_table(run, table)
-    base = run if kept.exists() else run_tables.full_analysis_of(run)
-    return run_tables.stored_table(base, table).rows_where(path, **variables) if base else []
+    rows = run_tables.stored_table(run, table).rows_where(path, **variables)
+    base = None if rows else run_tables.full_analysis_of(run)
+    return run_tables.stored_table(base, table).rows_where(path, **variables) if base else rows
 
 
 def _first_all(names: list[str]) -> list[str]:

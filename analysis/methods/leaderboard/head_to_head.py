@@ -107,7 +107,7 @@ def _described(
     for (unit, is_turned), side in zip(pairs, sides, strict=True):
         left, right, topic, _item = pool.units[unit]
         responses = (right, left) if is_turned else (left, right)
-        style_names = [styles.get(name, name) for name in (inputs.responses[place].style for place in responses)]
+        style_names = [styles.get(name, name) for name in (inputs.responses[index].style for index in responses)]
         described.append({
             "id": ids.get(side),
             "topic": inputs.topics[topic],

@@ -64,9 +64,9 @@ def system_profile(study: Study, state: AnalysisState, *, name: str, query: Mapp
 def against(chosen: BoardSelection, name: str) -> list[Row]:
     """The win rates of a participant, from its side, the others in the order of their merit."""
     rows = [row for row in chosen.win_rates() if name in (row["participant_1"], row["participant_2"])]
-    order = {row["participant"]: place for place, row in enumerate(chosen.merits())}
-    own = [row if row["participant_1"] == name else turned(row) for row in rows]
-    return sorted(own, key=lambda row: order.get(row["participant_2"], len(order)))
+    order = {row["participant"]: index for index, row in enumerate(chosen.merits())}
+    from_side = [row if row["participant_1"] == name else turned(row) for row in rows]
+    return sorted(from_side, key=lambda row: order.get(row["participant_2"], len(order)))
 
 
 def graded_responses(study: Study, chosen: BoardSelection, name: str) -> list[dict[str, Any]]:
@@ -87,11 +87,11 @@ def graded_responses(study: Study, chosen: BoardSelection, name: str) -> list[di
     listed = [
         {
             "response": by_name[response],
-            "grade": sum(row["grade"] for row in own) / len(own),
-            "low": own[0]["rank_low"] if chosen.dimension != ALL else None,
-            "high": own[0]["rank_high"] if chosen.dimension != ALL else None,
-            "n": len(sizes[own[0]["topic"]]),
+            "grade": sum(row["grade"] for row in grades) / len(grades),
+            "low": grades[0]["rank_low"] if chosen.dimension != ALL else None,
+            "high": grades[0]["rank_high"] if chosen.dimension != ALL else None,
+            "n": len(sizes[grades[0]["topic"]]),
         }
-        for response, own in by_response.items()
+        for response, grades in by_response.items()
     ]
     return sorted(listed, key=lambda each: (-each["grade"] / each["n"], each["response"].external_id))

@@ -42,7 +42,7 @@ def _order(board: Board, leaderboard: Sequence[Row]) -> Ints:
         if (row["kind"], row["dimension"]) == (board.kind, ALL) and row["merit"] is not None
     }
     best = sorted(merits, key=lambda name: (-merits[name], name))
-    places = {name: place for place, name in enumerate(best if board.kind != PARTICIPANT else best[:MOST])}
+    places = {name: index for index, name in enumerate(best if board.kind != PARTICIPANT else best[:MOST])}
     return np.array([places.get(name, -1) for name in board.names], dtype=np.int64)
 
 
@@ -54,7 +54,7 @@ def _rows(board: Board, order: Ints, votes: PairVotes) -> Iterator[Row]:
     value = votes.chances.argmax(axis=1)
     outcome = np.where(left < right, value, SECOND_WON - value)
     pair = np.minimum(left, right) * len(order) + np.maximum(left, right)
-    names = {place: name for name, place in zip(board.names, order.tolist(), strict=True)}
+    names = {index: name for name, index in zip(board.names, order.tolist(), strict=True)}
     sequence = np.argsort(pair, kind="stable")
     begins = np.flatnonzero(np.diff(pair[sequence], prepend=-1))
     for of_pair in np.split(sequence, begins[1:]) if len(begins) else ():

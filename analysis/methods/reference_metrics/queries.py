@@ -85,9 +85,12 @@ def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
         return {}
     rows = run_tables.read(state.run, "reference_metrics")["reference_metrics"]
     labels = value_labels.dimensions(study)
+    # A metric that was not computed has no column: where it can be had is said below the table.
+    computed = {row["metric"] for row in rows if row["rho"] is not None}
+    shown = [name for name in METRICS if name in computed]
     return {
-        "rankings": [(RANKINGS[ranking], [metric.label for metric in METRICS.values()]) for ranking in SHOWN_RANKINGS],
-        "rows": _rows(rows, labels),
+        "rankings": [(RANKINGS[ranking], [METRICS[name].label for name in shown]) for ranking in SHOWN_RANKINGS],
+        "rows": _rows(rows, labels, shown),
         "has_rho": any(row["rho"] is not None for row in rows),
         "left_out": max((row["left_out"] for row in rows if row["rho"] is not None), default=0),
         # That there are no BERTScores is said where they can be had.
@@ -96,9 +99,9 @@ def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
     }
 
 
-def _rows(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
+def _rows(rows: list[Row], labels: dict[str, str], metrics: list[str]) -> list[dict[str, Any]]:
     """A row a dimension, a cell for each ranking and metric."""
-    columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in METRICS]
+    columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in metrics]
     cells = {(row["dimension"], row["ranking"], row["metric"]): row for row in rows}
     return [
         {"label": labels.get(name, name), "cells": [cells.get((name, *column)) for column in columns]}

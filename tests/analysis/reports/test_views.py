@@ -4,11 +4,12 @@ import re
 
 import pgtrigger
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from analysis.analyses import erasure
 from analysis.figures import figure
-from analysis.reports import services
+from analysis.reports import builder, services
 from annotation.models import Assignment
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -112,7 +113,32 @@ def test_hostile_names_stay_texts_on_every_page():
     run, new = analyse(study), analyse(study, seed=1)
     for page in ("report/", "analyses/", f"compare/?a={run.key}&b={new.key}"):
         assert "<script>alert" not in text(visit(study, page))
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7*7 }}[U+202E]" in text(visit(study, "report/"))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7*7 }}[U+202E]" in text(visit(study, "report/?part=agreement"))
     assert "<script" not in text(visit(study, "report/report.html"))
     assert visit(study, "report/report.pdf").content.startswith(b"%PDF")
     visit(study, "charts/agreement.svg")
+
+
+def test_a_report_is_shown_one_part_at_a_time(run):
+    parts = dict(visit(run.study, "report/").context["parts"])
+    assert [*parts][:: len(parts) - 1] == ["methods", "about"]
+    for part in parts:
+        context = visit(run.study, f"report/?part={part}").context
+        assert context["part"] == part
+        assert [section.key for section in context["sections"]] == ([part] if part not in {"methods", "about"} else [])
+    assert visit(run.study, "report/?part=nothing").context["part"] == "methods"
+
+
+def test_a_report_is_built_once_until_its_data_or_labels_change(run, monkeypatch):
+    built, build = [], builder.report
+    monkeypatch.setattr(builder, "report", lambda run: built.append(run) or build(run))
+    cache.clear()
+    for _twice in range(2):
+        visit(run.study, "report/")
+    assert len(built) == 1
+    with pgtrigger.ignore("annotation.Dimension:never_updated"):
+        run.study.dimensions.filter(name="clear").update(label="Clearer")
+    assert "Clearer" in text(visit(run.study, "report/?part=agreement"))
+    Run.objects.filter(pk=run.pk).update(stale_at=timezone.now(), stale_reason="erased")
+    visit(run.study, "report/")
+    assert len(built) == 3

@@ -102,5 +102,6 @@ def test_pages_of_a_study_of_one_topic_give_the_reason():
     study = small_study.make({pair: letters for pair, letters in small_study.VOTES.items() if pair[0].startswith("t1")})
     analyse(study)
     client = client_of(study)
-    for page in ("results", "grades", "order_effects", "report"):
+    for page in ("results", "grades", "order_effects"):
         assert f"{ONE_TOPIC}." in client.get(reverse(page, args=[study.slug])).content.decode(), page
+    assert f"{ONE_TOPIC}." in client.get(reverse("report", args=[study.slug]), {"part": "agreement"}).content.decode()
