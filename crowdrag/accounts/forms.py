@@ -42,6 +42,14 @@ class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
 LIFETIMES = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year"))]
 
 
+class StudiesField(forms.ModelMultipleChoiceField):
+    """Studies by title, and by the name in their address, which differs where titles are the same."""
+
+    def label_from_instance(self, obj: Study) -> str:
+        """Write a study as a choice."""
+        return f"{obj.title} ({obj.slug})"
+
+
 class TokenForm(forms.Form):
     """What a new token is for."""
 
@@ -56,7 +64,7 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Every token can read. A token never allows more than your own role in a study."),
     )
-    studies = forms.ModelMultipleChoiceField(
+    studies = StudiesField(
         label=_("Studies"),
         queryset=Study.objects.none(),
         required=False,

@@ -44,6 +44,13 @@ def test_a_token_is_made_for_what_was_chosen_and_shown_once(client: Client, user
     assert "nightly" in again
 
 
+def test_studies_of_one_title_are_told_apart(client: Client, user: User) -> None:
+    for slug in ("first", "second"):
+        MembershipFactory(user=user, study=StudyFactory(title="Headphones", slug=slug))
+    labels = [label for _value, label in client.get(PAGE).context["form"].fields["studies"].choices]
+    assert labels == ["Headphones (first)", "Headphones (second)"]
+
+
 def test_a_token_is_not_made_for_the_study_of_others(client: Client, user: User) -> None:
     answer = client.post(PAGE, {"name": "a", "lasts": 30, "studies": [StudyFactory().pk]})
     assert answer.status_code == 422
