@@ -16,7 +16,7 @@ from .types import Report
 
 METHODS, PROVENANCE = "methods", "about"
 #: A page prints so many rows of a table; its files have all.
-ROWS_PRINTED = 50
+ROWS_PRINTED = 25
 KEPT_SECONDS = 3600
 
 

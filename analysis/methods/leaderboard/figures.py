@@ -17,6 +17,8 @@ MOST = 20
 LONGEST = 18
 #: So that the number in a cell can be read on its colour, in both themes.
 DEEPEST = 0.65
+#: The matrix of win rates: few systems have wide cells, so that the chart is not enlarged on a page.
+NARROWEST_CELL, WIDEST_MATRIX = 44, 560
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -179,7 +181,8 @@ def win_rate_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Sp
         opacity=alt.Opacity("apart:Q", scale=alt.Scale(domain=[0, 1], range=[0, DEEPEST]), legend=None),
     )
     numbers = base.mark_text().encode(text=alt.Text("share:Q", format=".0%"))
-    return spec((boxes + numbers).properties(width=alt.Step(44), height=alt.Step(26)))
+    width = max(NARROWEST_CELL, WIDEST_MATRIX // len(order))
+    return spec((boxes + numbers).properties(width=alt.Step(width), height=alt.Step(28)))
 
 
 FIGURES = (

@@ -103,7 +103,7 @@ def _described(
         )
     } if pairs else {}  # fmt: skip
     styles = chosen.labels["style"]
-    described = []
+    described: list[dict[str, Any]] = []
     for (unit, is_turned), side in zip(pairs, sides, strict=True):
         left, right, topic, _item = pool.units[unit]
         responses = (right, left) if is_turned else (left, right)
@@ -125,7 +125,7 @@ def _counts(inputs: Inputs, dimension: str, unit: int, is_turned: bool) -> list[
     chosen = (pool.unit == unit) & np.array(
         [each.is_preference and dimension in (ALL, each.name) for each in inputs.dimensions], dtype=bool
     )[pool.dimension]
-    counts = np.bincount(pool.value[chosen], minlength=len(LABELS)).tolist()[: len(LABELS)]
+    counts: list[int] = np.bincount(pool.value[chosen], minlength=len(LABELS)).tolist()[: len(LABELS)]
     return counts[::-1] if is_turned else counts
 
 

@@ -84,7 +84,7 @@ def graded_responses(study: Study, chosen: BoardSelection, name: str) -> list[di
         sizes.setdefault(row["topic"], set()).add(row["response"])
         if row["response"] in by_name and chosen.dimension in (ALL, row["dimension"]) and row["grade"] is not None:
             by_response.setdefault(row["response"], []).append(row)
-    listed = [
+    listed: list[dict[str, Any]] = [
         {
             "response": by_name[response],
             "grade": sum(row["grade"] for row in grades) / len(grades),
