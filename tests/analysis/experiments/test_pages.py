@@ -174,7 +174,7 @@ def test_a_run_is_shown_in_every_state(study):
     page = member_of(study, Role.VIEWER).get(address(study, f"{run.key}/")).content.decode()
     for shown in ("the question alone", "0.80", "6</dd>"):  # of the planted one
         assert shown in page
-    assert "5 questions were asked twice." in editor.get(address(study, f"{run.key}/?part=cost")).content.decode()
+    assert "5 questions were asked twice." in editor.get(address(study, f"{run.key}/?part=methods")).content.decode()
     listed = editor.get(address(study)).content.decode()
     assert f"experiments/{run.key}/" in listed
     assert editor.get(address(study, f"{uuid.uuid4()}/")).status_code == 404
