@@ -21,11 +21,7 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-<<<<<<< HEAD
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, polling, sidebar, replies].map((start) =>
-=======
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar].map((start) =>
->>>>>>> 96093b18 (Show the leaderboard by style and judges, with win rates, profiles and pairs)
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar, replies].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());
