@@ -56,6 +56,9 @@ docs: install ## the documentation site in build/docs, checked; the running syst
 reference: install ## write the pages of docs/reference that repeat what the code states
 	@SECRET_KEY=docs CROWDRAG_PSEUDONYM_KEY=docs CROWDRAG_IDENTITY_KEY=docs $(BIN)/python manage.py reference
 
+pictures: install browser ## take the pictures of the README from a running demo (`make demo` in another terminal)
+	@CHROMIUM="$$(bash .ci/browser $(BIN) --path)" $(BIN)/python .ci/pictures.py
+
 demo: install $(SITE) ## the whole system with its demo study; prints the address and a login
 	@exec $(BIN)/crowdrag demo
 
