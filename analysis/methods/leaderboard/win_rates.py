@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...inputs.arrays import Ints
-from ...tables.rows import Row
+from ...tables.rows import NOTE, Row
 from .. import estimates
 from ..context import Context
 from .boards import PARTICIPANT, Board, boards
@@ -14,6 +14,7 @@ from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 #: Win rates are computed between so many participants: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
+FEW = "no interval: an interval needs two topics, and two judges unless they were selected"
 FIRST_WON, TIE, SECOND_WON = range(3)
 
 
@@ -77,4 +78,4 @@ def _cells(outcome: Ints, topic: Ints, coder: Ints | None) -> Row:
         "n": len(outcome),
         "topics": len(np.unique(topic)),
     }
-    return estimates.noted(row, [part.note for part in (won, tied, lost)])
+    return row if all(row[end] is not None for end in ("won_low", "tied_low", "lost_low")) else row | {NOTE: FEW}

@@ -6,6 +6,7 @@ from analysis.methods import significance_marks
 from analysis.methods.leaderboard import figures as chart
 from analysis.methods.leaderboard import forest, queries
 from analysis.models import ResultTable
+from annotation.enums import Judges
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
 from tests.analysis.page_visits import client_of, results, visit
@@ -211,3 +212,16 @@ def test_marks_name_what_a_mean_is_higher_than():
 def test_names_on_the_chart_are_short_and_apart():
     long = ["0123456789abcdef-one-more", "0123456789abcdef-another"]
     assert list(chart.names_of([*long, "gpt"]).values()) == ["01234567…", long[1], "gpt"]
+
+
+def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
+    study = small_study.make()
+    pair = ("t1-x", "t1-y")
+    small_study.campaign(study, {pair: ("B", "N")}, judges=Judges.EXPERT, names=("expert-1",))
+    analyse(study)
+    stored = study.pairs.get(a__external_id=pair[0], b__external_id=pair[1])
+    questions = {each["dimension"]: each for each in visit(study, f"pairs/{stored.pk}/").context["questions"]}
+    clear = questions["clear"]
+    assert [(vote["participant"], vote["answer"]) for vote in clear["votes"] if vote["judges"]] == [("expert-1", "b")]
+    assert clear["counts"] == [3, 0, 1]  # of the crowd alone, whose votes make the label
+    assert questions["deep"]["votes"][-1]["answer"] == "n"
