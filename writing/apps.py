@@ -15,6 +15,7 @@ class WritingConfig(AppConfig):
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
         from crowdrag.jobs import schedules
+        from crowdrag.payments.earnings import register_source
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.enums import Role
@@ -30,7 +31,7 @@ class WritingConfig(AppConfig):
         from crowdrag.studies.study.closure import Closure, register_obstacles
         from crowdrag.studies.study.costs import register_spending
         from writing import erasure, invariants
-        from writing.assignments import activity, leases, slots
+        from writing.assignments import activity, leases, payments, slots
         from writing.corpus import queries as corpus_queries
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
@@ -98,6 +99,7 @@ class WritingConfig(AppConfig):
                 erasure=activity.erasure,
             )
         )
+        register_source("writing", payments.earned)
         activities.on_withdraw(leases.on_withdraw)
         activities.on_erase(erasure.erase)
         activity.register()

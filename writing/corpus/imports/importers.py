@@ -210,6 +210,7 @@ def register(importer: Importer) -> None:
             work=_worker(importer),
             result_url=result_url,
             describe=partial(describe, importer),
+            subjects=subjects,
         )
     )
 
@@ -267,6 +268,19 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
     return files | kinds.label_parameters(
         run.parameters, labels=OPTIONS, words=words, hidden=("inputs", STORED_AT, "deleted")
     )
+
+
+def subjects(runs: Sequence[Run]) -> dict[int, str]:
+    """Name the files that runs import."""
+    inputs = {run.pk: run.parameters.get("inputs") or [] for run in runs}
+    keys = [file["upload"] for files in inputs.values() for file in files if "upload" in file]
+    uploads = Upload.objects.filter(study__in={run.study_id for run in runs}, pk__in=keys)
+    names = dict(uploads.values_list("pk", "name"))
+
+    def name(file: dict[str, Any]) -> str:
+        return names.get(file["upload"], "") if "upload" in file else Path(file["path"]).name
+
+    return {key: ", ".join(filter(None, map(name, files))) for key, files in inputs.items()}
 
 
 def _describe_columns(roles: Mapping[str, str]) -> str:
