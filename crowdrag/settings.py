@@ -30,17 +30,6 @@ VERSION = __version__
 DEBUG = env.bool("DEBUG", default=False)
 DATA_DIR = Path(env.str("CROWDRAG_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 
-# Email (docs/guides/operators.md): the mail server as a URL, such as smtp+tls://USER:PASSWORD@mail.example.org:587.
-# Without one, each message is a file in a folder of the data folder.
-MAIL_FOLDER = DATA_DIR / "mail"
-HAS_MAIL_SERVER = bool(env.str("EMAIL_URL", default=""))
-if HAS_MAIL_SERVER:
-    vars().update(env.email_url("EMAIL_URL"))
-else:
-    EMAIL_BACKEND, EMAIL_FILE_PATH = "django.core.mail.backends.filebased.EmailBackend", MAIL_FOLDER
-EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
-
 # Keys. Three of them, so that each can be kept, rotated or destroyed apart (docs/adr/0003).
 SECRET_KEY = required("SECRET_KEY", "it signs sessions and links")
 PSEUDONYM_KEY = required("CROWDRAG_PSEUDONYM_KEY", "it makes pseudonyms of platform ids")
@@ -73,6 +62,7 @@ INSTALLED_APPS = [
     "crowdrag.api",
     "crowdrag.llm",
     "crowdrag.jobs",
+    "crowdrag.mail",
     "crowdrag.webhooks",
     "crowdrag.recruitment",
     "crowdrag.payments",
@@ -228,6 +218,16 @@ GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instru
 
 # Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
 WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
+
+# Email (docs/guides/email.md): the mail server as a URL, or a folder for trying out. Without one, invitations of members
+# are files in a folder of the data folder, and participants are asked for no address.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+MAIL_FOLDER = DATA_DIR / "mail"
+SENDS_MAIL = EMAIL_URL != ""
+HAS_MAIL_SERVER = EMAIL_URL.startswith("smtp")
+vars().update(env.email_url_config(EMAIL_URL or f"filemail:///{MAIL_FOLDER}"))
+EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=30)
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="CrowdRAG <crowdrag@localhost>")
 
 # Figures for a monitoring system (docs/guides/operations.md): who may read /metrics, by a token or by where it comes
 # from (networks). With neither, operators alone may.
