@@ -16,13 +16,22 @@ from .judging.models import (
     AssignmentDecision,
     AssignmentPayment,
     AssignmentTransition,
+    ItemConfidence,
     ItemTime,
     Judgment,
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
 from .progress.models import LiveAgreement, LiveCompetence
-from .quality.models import AttentionCheck, CheckAnswer, KnownLabel, ShownFlag, TrainingAnswer, TrainingItem
+from .quality.models import (
+    AttentionCheck,
+    CheckAnswer,
+    KnownLabel,
+    PracticeAnswer,
+    ShownFlag,
+    TrainingAnswer,
+    TrainingItem,
+)
 
 __all__ = [
     "Assignment",
@@ -37,6 +46,7 @@ __all__ = [
     "InjectionTrial",
     "Instructions",
     "Item",
+    "ItemConfidence",
     "ItemTime",
     "JudgingAnswer",
     "JudgingPrompt",
@@ -46,6 +56,7 @@ __all__ = [
     "LiveCompetence",
     "Pair",
     "PlatformSubmission",
+    "PracticeAnswer",
     "Questionnaire",
     "QuestionnaireItem",
     "ShownFlag",

@@ -17,9 +17,11 @@ from ..models import (
     AssignmentDecision,
     AssignmentTransition,
     CheckAnswer,
+    ItemConfidence,
     ItemTime,
     Judgment,
     PlatformSubmission,
+    PracticeAnswer,
     ShownFlag,
     TrainingAnswer,
 )
@@ -69,8 +71,10 @@ def erase(participant: Participant, now: datetime) -> None:
     Judgment.objects.filter(assignment__in=assignments).update(justification="", judged_at=None, external_id="")
     CheckAnswer.objects.filter(assignment__in=assignments).delete()
     ItemTime.objects.filter(assignment__in=assignments).delete()
+    ItemConfidence.objects.filter(assignment__in=assignments).update(stated_at=None)
     ShownFlag.objects.filter(assignment__in=assignments).delete()
     TrainingAnswer.objects.filter(participant=participant).delete()
+    PracticeAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
     # What was written to the judge, or why they gave something back, may say what they judged.
     with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):

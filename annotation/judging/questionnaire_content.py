@@ -3,7 +3,7 @@
 Nothing here says who wrote a response, by what kind of writer it is, or which item's labels are known.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,24 +15,32 @@ from ..models import (
     Dimension,
     Instructions,
     Item,
+    ItemConfidence,
     Judgment,
     Questionnaire,
 )
 from . import response_layout
 
 SIDES = ("A", "B")
-# The letters that give a vote, beside its number: Response A, neither, Response B.
-VOTE_KEYS = {-1: "A", 0: "N", 1: "B"}
+# The keys that give a vote, the one that its button shows first: Response A, neither, Response B.
+VOTE_KEYS = {-1: ("1", "A"), 0: ("2", "N"), 1: ("3", "B")}
 DIGITS = 9
+# Answers of at most so many letters fit into one row beside their question.
+SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that can be given; `keys` are the keys that give it, the one that its label shows first."""
+    """One answer that can be given.
+
+    `keys` are the keys that give it, the one that its button shows first; `side` is the letter that its button shows
+    instead of its label: that of the response which it prefers, if its label names it.
+    """
 
     value: int
     label: str
     keys: tuple[str, ...]
+    side: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,7 @@ class Question:
     """A question below an item: one of the campaign's dimensions, or an attention check.
 
     `pk` is the dimension's, or the check's where `is_check`; `place` is its own on the page: item and question.
+    `is_row` is whether its answers stand beside it, as those of all questions below its item do.
     """
 
     pk: int
@@ -60,6 +69,12 @@ class Question:
     is_check: bool = False
     answer: Answer | None = None
     place: str = ""
+    is_row: bool = False
+
+    @property
+    def is_short_vote(self) -> bool:
+        """Whether its answers are A, neither, B, and short enough to stand in one row with it."""
+        return all(one.value in VOTE_KEYS and len(one.side or one.label) <= SHORT for one in self.options)
 
     @property
     def is_complete(self) -> bool:
@@ -96,6 +111,17 @@ class ShownItem:
     is_gone: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Whether its judge is unsure about an item; revision 0 where they said nothing."""
+
+    is_unsure: bool
+    revision: int
+
+
+CONFIDENT = Confidence(is_unsure=False, revision=0)
+
+
 @dataclass(frozen=True)
 class Entry:
     """An item at its place, with its questions and what was answered."""
@@ -103,6 +129,7 @@ class Entry:
     number: int
     shown: ShownItem
     questions: tuple[Question, ...]
+    confidence: Confidence = CONFIDENT
 
     @property
     def open(self) -> int:
@@ -149,12 +176,14 @@ def load_page(assignment: Assignment) -> QuestionnairePage:
     answers = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
     checked = CheckAnswer.objects.filter(assignment=assignment)
     attended = {one.check_asked_id: Answer(one.value, "", one.revision) for one in checked}
-    return _page(assignment.questionnaire, assignment, answers, attended)
+    stated = ItemConfidence.objects.filter(assignment=assignment)
+    confidences = {one.item_id: Confidence(one.is_unsure, one.revision) for one in stated}
+    return _page(assignment.questionnaire, assignment, answers, attended, confidences)
 
 
 def preview(questionnaire: Questionnaire) -> QuestionnairePage:
     """Return what a questionnaire shows whoever gets it."""
-    return _page(questionnaire, None, {}, {})
+    return _page(questionnaire, None, {}, {}, {})
 
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
@@ -163,6 +192,15 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
         "campaign_dimensions__position"
     )
     return tuple(question(dimension) for dimension in dimensions)
+
+
+def practice_questions(campaign: Campaign, values: Mapping[int, int]) -> tuple[Question, ...]:
+    """Return what a campaign asks as it is asked for practice: without a reason, with the answers given so far."""
+    unplaced = [
+        replace(one, asks_justification=False, answer=Answer(values[one.pk], "", 1) if one.pk in values else None)
+        for one in questions(campaign)
+    ]
+    return _placed(0, unplaced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +250,7 @@ def _page(
     assignment: Assignment | None,
     answers: dict[tuple[int, int], Answer],
     attended: dict[int, Answer],
+    confidences: dict[int, Confidence],
 ) -> QuestionnairePage:
     campaign = questionnaire.campaign
     questions_of_campaign = questions(campaign)
@@ -225,12 +264,15 @@ def _page(
         if what.is_gone:
             # Nothing more is asked of what is not there; what was answered before stays.
             below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
-        entries.append(Entry(number, what, _placed(number, [*below, *checks.get(entry.position, ())])))
+        placed = _placed(number, [*below, *checks.get(entry.position, ())])
+        entries.append(Entry(number, what, placed, confidences.get(entry.item_id, CONFIDENT)))
     return QuestionnairePage(campaign, questionnaire, assignment, campaign.instructions, tuple(entries))
 
 
 def _placed(number: int, unplaced: list[Question]) -> tuple[Question, ...]:
-    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(unplaced, start=1))
+    # A scale whose shape differs from question to question is answered differently.
+    is_row = all(each.is_short_vote for each in unplaced)
+    return tuple(replace(each, place=f"{number}-{n}", is_row=is_row) for n, each in enumerate(unplaced, start=1))
 
 
 def _checks(checks: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:
@@ -252,8 +294,19 @@ def _checks(checks: Iterable[AttentionCheck], attended: dict[int, Answer]) -> di
 
 def _options(options: list[dict[str, object]]) -> tuple[Option, ...]:
     values = [int(str(one["value"])) for one in options]
-    letters = VOTE_KEYS if set(values) <= VOTE_KEYS.keys() else {}
+    labels = [str(one["label"]) for one in options]
+    if set(values) <= VOTE_KEYS.keys():
+        return tuple(
+            Option(value, label, VOTE_KEYS[value], _side(value, label))
+            for value, label in zip(values, labels, strict=True)
+        )
     return tuple(
-        Option(value, str(one["label"]), (*([letters[value]] if letters else []), *([str(n)] if n <= DIGITS else [])))
-        for n, (value, one) in enumerate(zip(values, options, strict=True), start=1)
+        Option(value, label, (str(n),) if n <= DIGITS else ())
+        for n, (value, label) in enumerate(zip(values, labels, strict=True), start=1)
     )
+
+
+def _side(value: int, label: str) -> str:
+    """Return the letter of the response that a vote prefers, if its label ends with it; empty if not."""
+    letter = {-1: SIDES[0], 1: SIDES[1]}.get(value, "")
+    return letter if label.split()[-1:] == [letter] else ""

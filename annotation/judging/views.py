@@ -23,13 +23,15 @@ from crowdrag.studies.models import Participant
 from writing.assignments.forms import ReturnForm
 
 from ..enums import AssignmentState
-from ..models import Assignment, Campaign, CheckAnswer, Judgment
+from ..models import Assignment, Campaign, CheckAnswer, ItemConfidence, Judgment
 from . import (
     activity,
     answers,
+    cited_passages,
     claims,
     forms,
     leases,
+    problem_reports,
     problems,
     queries,
     questionnaire_content,
@@ -56,6 +58,9 @@ def start(request: HttpRequest, participant: Participant, campaign_id: int) -> H
         "size": questionnaire_content.size(campaign_there),
         "hourly": activity.hourly_pay(campaign_there),
         "has_checks": activity.has_checks(campaign_there),
+        "instructions": activity.instruction_sections(campaign_there.instructions.text)
+        if campaign_there.instructions
+        else None,
         "least_minutes": activity.least_minutes(campaign_there),
     }
     return _page(request, participant, campaign_there, "start", context)
@@ -196,6 +201,18 @@ def _page(
     return render(request, f"annotation/judging/{name}.html", common | context)
 
 
+@participant_page
+@never_cache
+def passages(
+    request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str, item: int
+) -> JsonResponse:
+    """Return the passages that an item's responses cite, where the campaign shows them to judges."""
+    texts = cited_passages.load(own(participant, campaign_id, assignment_id), item)
+    if texts is None:
+        raise Http404
+    return JsonResponse({"passages": texts})
+
+
 BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 
 
@@ -239,6 +256,24 @@ def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 
 @_stores
+def confidence(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Store whether somebody is unsure about an item, and say so."""
+    sent = forms.confidence(request)
+    stored = answers.state_confidence(
+        assignment=held, item=sent.item, is_unsure=sent.is_unsure, revision=sent.revision, now=timezone.now()
+    )
+    return _saved(stored)
+
+
+@_stores
+def problem(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Send a problem with an item to the researchers."""
+    sent = forms.problem(request)
+    problem_reports.report(assignment=held, item=sent.item, text=sent.text, now=timezone.now())
+    return {"sent": True}
+
+
+@_stores
 def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store how long each item was looked at so far in one visit."""
     sent = forms.times(request)
@@ -274,7 +309,7 @@ def _find_assignment(participant: Participant, campaign_id: int, external_id: st
     return held
 
 
-def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:
+def _saved(stored: Judgment | CheckAnswer | ItemConfidence) -> dict[str, Any]:
     held = stored.assignment
     content = {
         "saved": True,
@@ -295,7 +330,7 @@ def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonRespons
         current = problem.current
         facts = {
             "problem": "other",
-            "value": current.value,
+            "value": int(current.is_unsure) if isinstance(current, ItemConfidence) else current.value,
             "justification": getattr(current, "justification", ""),
             "revision": current.revision,
         }
