@@ -70,6 +70,7 @@ urlpatterns = [
     path("studies/<slug:slug>/results/tables/<slug:name>.<slug:form>", analyses_views.table, name="result_table"),
     path("studies/<slug:slug>/planner/", planning_views.planner, name="planner"),
     path("studies/<slug:slug>/planner/<uuid:key>/", planning_views.show_progress, name="planner_progress"),
+    path("studies/<slug:slug>/planner/<uuid:key>/use/", planning_views.use, name="planner_use"),
     path("studies/<slug:slug>/planner/<uuid:key>/chart.<slug:form>", planning_views.chart, name="planner_chart"),
     path("studies/<slug:slug>/experiments/", experiments_views.listing, name="experiments"),
     path("studies/<slug:slug>/experiments/compare/", experiments_views.compare, name="experiments_compare"),

@@ -102,6 +102,7 @@ FIELDS: dict[str, str] = {
     "writing.TaskPayment.by": PERSON,
     "writing.ModelAnswer.run": "The archive contains runs of analyses only.",
     "writing.ResponseDecision.decided_by": PERSON,
+    "annotation.Campaign.archived_at": "Which campaigns are left out of lists is up to the members of one server.",
     "annotation.Assignment.reviewer": PERSON,
     "annotation.Assignment.assignee": PERSON,
     "annotation.Assignment.reviewing_until": "Belongs to the reviewer who has it open.",

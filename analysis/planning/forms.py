@@ -12,6 +12,7 @@ from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
 from crowdrag.studies import money
 from crowdrag.studies.money import AmountField
+from crowdrag.ui.form_sections import FormSection
 
 from .parameters import BOUNDS, BadPlanError, PlanParameters
 
@@ -57,13 +58,16 @@ def _part(
 class PlanForm(forms.Form):
     """A plan. What is left empty of the expectations is taken from the analysis named above them."""
 
-    DESIGN: Final = (
-        "topics", "more_topics", "k", "more_k", "responses", "styles", "dimensions", "forced", "pairs", "both_orders",
-        "items", "questionnaires_per_person",
+    DESIGN: Final = ("topics", "k", "responses", "pairs", "items")
+    DESIGN_ADVANCED: Final = (
+        "more_topics", "more_k", "styles", "dimensions", "forced", "both_orders", "questionnaires_per_person",
     )  # fmt: skip
-    COSTS: Final = ("minutes", *MONEY)
-    EXPECTED: Final = ("source", "competence", "competence_spread", "preferred", "neutral")
-    WORK: Final = ("simulations", "seed")
+    COSTS: Final = ("minutes", "pay", "fee")
+    COSTS_ADVANCED: Final = ("tax", "writing")
+    EXPECTED: Final = ("source",)
+    EXPECTED_ADVANCED: Final = ("competence", "competence_spread", "preferred", "neutral")
+    WORK: Final = ("simulations",)
+    WORK_ADVANCED: Final = ("seed",)
 
     topics = _whole("topics", gettext_lazy("Topics"))
     more_topics = NumbersField(
@@ -120,7 +124,7 @@ class PlanForm(forms.Form):
 
     def __init__(self, *args: Any, currency: str, source: str | None, **options: Any):
         super().__init__(*args, **options)
-        self.currency = currency
+        self.currency, self.has_source = currency, bool(source)
         for field in self.fields.values():
             if isinstance(field, AmountField):
                 field.of(currency)
@@ -132,14 +136,17 @@ class PlanForm(forms.Form):
     def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
         return [self[name] for name in names]
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under what they are about."""
+    def sections(self) -> list[FormSection]:
+        """The fields by what they are about. Without a source, all assumptions are to be entered."""
         return [
-            (_("Design"), self._named(self.DESIGN)),
-            (_("Cost per questionnaire"), self._named(self.COSTS)),
-            (_("Assumptions"), self._named(self.EXPECTED)),
-            (_("Simulation"), self._named(self.WORK)),
-        ]
+            FormSection("design", "Design", self._named(self.DESIGN), self._named(self.DESIGN_ADVANCED)),
+            FormSection("cost", "Cost per questionnaire", self._named(self.COSTS), self._named(self.COSTS_ADVANCED)),
+            FormSection(
+                "assumptions", "Assumptions", self._named(self.EXPECTED), self._named(self.EXPECTED_ADVANCED),
+                is_open=not self.has_source or bool(self.non_field_errors()),
+            ),
+            FormSection("simulation", "Simulation", self._named(self.WORK), self._named(self.WORK_ADVANCED)),
+        ]  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
         """Refuse a plan that cannot be made."""
@@ -159,6 +166,14 @@ class PlanForm(forms.Form):
             if name in values:
                 values[name] /= 100
         return PlanParameters(**values | {"source": values.get("source") or None, "currency": self.currency})
+
+
+class UseForm(forms.Form):
+    """The draft whose setup gets a plan's numbers, and the design that has them."""
+
+    campaign = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    k = _whole("k", "Judges per pair")
+    topics = _whole("topics", "Topics")
 
 
 def initial(known: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from collections import Counter
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.stats.judgments import canonical
 from annotation.campaigns import design as campaigns_design
-from annotation.enums import CampaignKind, Judges
+from annotation.enums import CampaignKind, CampaignState, Judges
 from annotation.models import Campaign, Item, QuestionnaireItem
 from crowdrag.jobs import progress
 from crowdrag.jobs.enums import RunState
@@ -31,9 +32,9 @@ JUDGES_BESIDE = (-2, 2)
 TOPICS_BESIDE = (0.5, 1.5, 2.0)
 
 
-def default_parameters(study: Study) -> dict[str, Any]:
-    """What the form shows first, by the names of `Asked`."""
-    defaults = USUAL | _written(study) | _judged(study)
+def default_parameters(study: Study, campaign: Campaign | None = None) -> dict[str, Any]:
+    """What the form shows first, by the names of `PlanParameters`: of a campaign, or of the latest one of the study."""
+    defaults = USUAL | _written(study) | _judged(study, campaign)
     defaults["currency"] = study.currency
     defaults["source"] = latest(study)
     return defaults | alternatives(defaults["topics"], defaults["k"])
@@ -67,11 +68,17 @@ def _written(study: Study) -> dict[str, Any]:
     return {"topics": max(2, len(several)), "responses": usual, "styles": max(1, styles)}
 
 
-def _judged(study: Study) -> dict[str, Any]:
-    """What the latest campaign of pairs asks for and pays."""
-    campaign = (
-        Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD).order_by("-pk").first()
-    )
+def drafts(study: Study) -> QuerySet[Campaign]:
+    """The campaigns that a plan can fill in: drafts in which people compare pairs."""
+    return Campaign.objects.filter(
+        study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD, state=CampaignState.DRAFT
+    ).newest_first()
+
+
+def _judged(study: Study, campaign: Campaign | None) -> dict[str, Any]:
+    """What a campaign of pairs asks for and pays, the latest unless one is named."""
+    of_pairs = Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD)
+    campaign = campaign or of_pairs.order_by("-pk").first()
     if campaign is None:
         return {}
     design = campaigns_design.read_design(campaign.design)

@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -13,6 +15,12 @@ from analysis.stats.designs import BadDesignError
 from analysis.stats.planning import MEASURES, analyse
 from analysis.stats.random_streams import named_rng
 from analysis.stats.simulation import simulate
+from annotation.campaigns import questionnaires
+from annotation.campaigns import services as campaign_services
+from annotation.campaigns.design import read_design
+from annotation.campaigns.problems import NotDraft
+from annotation.enums import CampaignKind, CampaignState
+from annotation.models import Campaign
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
@@ -42,6 +50,48 @@ def start(*, study: Study, parameters: PlanParameters, by: User | None = None, s
     if seed < 0:
         raise BadPlanError(f"The seed must be 0 or more, not {seed}.")
     return lifecycle.start(study=study, kind=KIND, parameters=parameters.write(), by=by, seed=seed)
+
+
+@dataclass(frozen=True)
+class FilledCampaign:
+    """A campaign with a plan's numbers; `topics` are fewer than were planned if the study has no more."""
+
+    campaign: Campaign
+    topics: int
+
+
+def fill_in(*, run: Run, campaign: Campaign, k: int, topics: int, now: datetime) -> FilledCampaign:
+    """Put the numbers of one of a plan's designs into the setup of a draft. Idempotent.
+
+    The pay stays as it is if the plan has none.
+
+    Raises
+    ------
+    BadPlanError
+        If the design is none of the plan's, or the campaign is of another study or compares no pairs.
+    CampaignProblem
+        If it is no draft, or a number does not fit.
+    """
+    parameters = PlanParameters.read(run.parameters)
+    if (k, topics) not in parameters.points():
+        raise BadPlanError(f"This plan has no design with {topics} topics and {k} judges per pair.")
+    if campaign.study_id != run.study_id or campaign.kind != CampaignKind.PAIRWISE:
+        raise BadPlanError("Choose a draft of this study in which people compare pairs.")
+    if campaign.state != CampaignState.DRAFT:
+        raise NotDraft(campaign)
+    design = replace(read_design(campaign.design), topic_sample=None)
+    available = questionnaires.pool(campaign, design).topics
+    design = replace(
+        design,
+        topic_sample=topics if topics < available else None,
+        pairs_per_topic=parameters.pairs,
+        reverse_share=parameters.both_orders,
+        items_per_questionnaire=parameters.items,
+    )
+    names = ("minutes", "questionnaires_per_person", *(("pay", "fee", "tax") if parameters.pay else ()))
+    terms = {"k": k} | {name: getattr(parameters, name) for name in names}
+    campaign = campaign_services.change_terms(campaign=campaign, terms=terms, design=design, now=now)
+    return FilledCampaign(campaign, min(topics, available))
 
 
 def units(run: Run) -> Iterable[dict[str, Any]]:

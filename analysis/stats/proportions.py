@@ -145,6 +145,42 @@ def effective_wilson(share: float, variance: float, freedom: float, *, level: fl
     return low, high
 
 
+def planned_width(clusters: float, per_cluster: float, correlation: float, *, level: float = 0.95) -> float:
+    """Compute the width that the interval of a proportion of clustered trials will have, if the proportion is one half.
+
+    One half is the proportion with the widest interval, so the interval of any other proportion is narrower.
+
+    Parameters
+    ----------
+    clusters, per_cluster : float
+        Number of clusters, and of trials in each of them.
+    correlation : float
+        Intraclass correlation of the trials of a cluster, from 0 (independent) to 1 (all equal).
+    level : float
+        Confidence level of the interval, 0.95 by default.
+
+    Returns
+    -------
+    float
+        Width of the score interval with the effective number of trials; NaN without trials.
+
+    References
+    ----------
+    Kish, Survey sampling (1965), for the design effect 1 + (m - 1) rho of clusters of m trials.
+
+    Examples
+    --------
+    >>> round(planned_width(100, 5, 0.3), 3)
+    0.129
+    """
+    z = _quantile(level)
+    if clusters <= 0 or per_cluster <= 0:
+        return float("nan")
+    n = clusters * per_cluster / (1 + (per_cluster - 1) * correlation)
+    # The ends of Wilson's interval of a proportion of one half.
+    return z / math.sqrt(n + z * z)
+
+
 def paired_difference(first: ArrayLike, second: ArrayLike, *, level: float = 0.95) -> PairedDifference:
     """Compute how much more often an event occurred in a first condition than in a second, for the same units.
 

@@ -10,5 +10,7 @@
 | `pairs`, `side_balance`, `allocation` | pairs, sides and questionnaires: pure |
 | `questionnaires` | the rows of what was drawn |
 | `forecasts` | people, hours, money |
-| `launch` | what is missing; opening, pausing, closing |
+| `setup_cards` | what is set, in a sentence for each part |
+| `precision` | the expected width of a win rate's interval |
+| `launch` | what is missing; opening, pausing, closing, archiving |
 """

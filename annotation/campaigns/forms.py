@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from crowdrag.assignments.terms import TermsForm, form_field
 from crowdrag.studies.models import Study
+from crowdrag.ui.form_sections import FormSection
 from writing.corpus import versions
 from writing.enums import Origin
 from writing.models import Style
@@ -74,14 +75,16 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
 class CampaignForm(TermsForm):
     """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
 
-    PAID: Final = ("pay", "fee", "tax", "minutes", "wage_floor")
-    ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments")
-    TERMS = (*ASKED, *PAID)
+    PAID: Final = ("pay", "fee", "tax", "wage_floor")
+    ASKED: Final = ("k", "minutes", "questionnaires_per_person")
+    ASKED_ADVANCED: Final = ("lease_minutes", "minimum_seconds", "allows_comments")
+    TERMS = ("name", *ASKED, *ASKED_ADVANCED, *PAID)
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
-    DRAWN: Final = (
-        "topics", "topic_sample", "styles", "origins", "pairs_per_topic", "reverse_share", "rule", "rule_items",
-        "items_per_questionnaire", "remainder", "seed",
+    DRAWN_ESSENTIAL: Final = (
+        "rule", "rule_items", "topic_sample", "pairs_per_topic", "reverse_share", "items_per_questionnaire",
     )  # fmt: skip
+    DRAWN_ADVANCED: Final = ("topics", "styles", "origins", "remainder", "seed")
+    DRAWN: Final = (*DRAWN_ESSENTIAL, *DRAWN_ADVANCED)
 
     languages = forms.CharField(
         label=gettext_lazy("First languages"), required=False, max_length=1000,
@@ -188,29 +191,29 @@ class CampaignForm(TermsForm):
         if kind != CampaignKind.PAIRWISE and "remainder" in self.fields:
             self.fields["remainder"].choices = REMAINDERS[:2]  # type: ignore[attr-defined]
 
-    def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
-        """Return those of the fields that there are."""
+    @property
+    def sections(self) -> list[FormSection]:
+        """The fields by what they are about; without the sections that this campaign does not have."""
+        items = "Item selection" if self.campaign.kind == CampaignKind.EXPERT else "Items"
+        promised = "Judges who already have a questionnaire keep the pay they were promised."
+        on_platform = (
+            "The recruitment platform applies these rules. They do not apply to people who use your own links."
+        )
+        sections = (
+            ("general", "General", ("name",), (), ""),
+            ("items", items, self.DRAWN_ESSENTIAL, self.DRAWN_ADVANCED, ""),
+            ("judges", "Judges and time", self.ASKED, self.ASKED_ADVANCED, ""),
+            ("pay", "Pay", self.PAID, (), promised),
+            ("eligibility", "Eligibility", self.WHO, (), on_platform),
+        )
+        shown = [
+            FormSection(name, title, self._fields(essential), self._fields(advanced), help_text)
+            for name, title, essential, advanced, help_text in sections
+        ]
+        return [section for section in shown if section.essential]
+
+    def _fields(self, names: tuple[str, ...]) -> list[forms.BoundField]:
         return [self[name] for name in names if name in self.fields]
-
-    @property
-    def paid(self) -> list[forms.BoundField]:
-        """What it pays."""
-        return self.group(self.PAID)
-
-    @property
-    def asked(self) -> list[forms.BoundField]:
-        """How many people, and how."""
-        return self.group(self.ASKED)
-
-    @property
-    def who(self) -> list[forms.BoundField]:
-        """Who may take part."""
-        return self.group(self.WHO)
-
-    @property
-    def drawn(self) -> list[forms.BoundField]:
-        """What is drawn."""
-        return self.group(self.DRAWN)
 
     @property
     def terms(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ..quality import known_labels
 from . import allocation, forecasts, questionnaires, questions
 from .design import PICKED, read_design
 from .forecasts import Forecast
-from .problems import NotReady, WrongState
+from .problems import BadCampaign, NotReady, WrongState
 
 # Faster than this hardly anybody reads and understands (words a minute; adults read 200 to 300).
 FAST: Final = 350
@@ -102,6 +102,33 @@ def reopen_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
 
 
 @transaction.atomic
+def archive_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
+    """Archive a closed campaign: lists leave it out, and nothing else changes. Idempotent.
+
+    Raises
+    ------
+    BadCampaign
+        if it is not closed.
+    """
+    campaign = questionnaires.lock_campaign(campaign)
+    if campaign.state != CampaignState.CLOSED:
+        raise BadCampaign({"": "Only closed campaigns can be archived. Close the campaign first."})
+    if campaign.archived_at is None:
+        campaign.archived_at = now
+        campaign.save(update_fields=["archived_at"])
+    return campaign
+
+
+@transaction.atomic
+def restore_campaign(*, campaign: Campaign) -> Campaign:
+    """Show an archived campaign in lists again. Idempotent."""
+    campaign = questionnaires.lock_campaign(campaign)
+    campaign.archived_at = None
+    campaign.save(update_fields=["archived_at"])
+    return campaign
+
+
+@transaction.atomic
 def _to(campaign: Campaign, state: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
     """Bring a campaign into a state, if it is in one of these or there already.
 
@@ -116,7 +143,9 @@ def _to(campaign: Campaign, state: CampaignState, from_: set[CampaignState], now
         raise WrongState(campaign, state)
     campaign.state = state
     campaign.closed_at = now if state == CampaignState.CLOSED else None
-    campaign.save(update_fields=["state", "closed_at"])
+    if state != CampaignState.CLOSED:
+        campaign.archived_at = None
+    campaign.save(update_fields=["state", "closed_at", "archived_at"])
     if state == CampaignState.CLOSED:
         outbox.publish_campaign_ended(
             study=campaign.study, kind="judging", name=campaign.name, campaign=campaign.pk, now=now

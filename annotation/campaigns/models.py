@@ -53,6 +53,14 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
             participant_count=count_of(Campaign, "questionnaires__assignments__participant", distinct=True),
         )
 
+    def current(self) -> "CampaignQuerySet":
+        """Keep those that are not archived."""
+        return self.filter(archived_at__isnull=True)
+
+    def archived(self) -> "CampaignQuerySet":
+        """Keep those that are archived."""
+        return self.filter(archived_at__isnull=False)
+
     def newest_first(self) -> "CampaignQuerySet":
         """Order them by when they were made, the latest first."""
         return self.order_by("-created_at", "-id")
@@ -145,6 +153,8 @@ class Campaign(models.Model):
     allows_comments = models.BooleanField(_("Ask for comments at the end"), default=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    # Archived campaigns are left out of lists; nothing else changes.
+    archived_at = models.DateTimeField(null=True, blank=True)
 
     objects = CampaignQuerySet.as_manager()
 
@@ -166,6 +176,10 @@ class Campaign(models.Model):
                 condition=~models.Q(has_slots=True, state=CampaignState.OPEN)
                 | models.Q(consent_text__isnull=False, instructions__isnull=False, opened_at__isnull=False),
                 name="campaign_open_has_instructions_and_consent",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(archived_at__isnull=True) | models.Q(state=CampaignState.CLOSED),
+                name="campaign_archived_is_closed",
             ),
             models.CheckConstraint(
                 condition=~models.Q(has_slots=True, judges=Judges.MODEL), name="campaign_of_a_model_has_no_places"

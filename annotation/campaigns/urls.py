@@ -6,6 +6,7 @@ from . import api, content_api, views
 
 # A campaign before it is launched.
 DRAFT = [
+    path("setup/", views.setup, name="campaign_setup"),
     path("edit/", views.edit, name="campaign_edit"),
     path("edit/questions/", views.asked, name="campaign_questions"),
     path("edit/instructions/", views.instructions, name="campaign_instructions"),
@@ -16,6 +17,8 @@ DRAFT = [
     path("launch/", views.launch_page, name="campaign_launch"),
     path("duplicate/", views.duplicate, name="campaign_duplicate"),
     path("delete/", views.delete, name="campaign_delete"),
+    path("archive/", views.archive, name="campaign_archive"),
+    path("restore/", views.restore, name="campaign_restore"),
 ]
 API: list[URLPattern | URLResolver] = [
     path("", api.OneCampaign.as_view(), name="api_campaign"),

@@ -1,4 +1,4 @@
-"""Pages of a campaign before launch: terms, texts, questions, preview, launch."""
+"""The setup of a campaign: its tab, and the pages of terms, texts, questions, preview and launch."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,8 +26,20 @@ from writing.plans.forms import LICENCES
 from ..enums import CampaignKind, CampaignState
 from ..judging import activity, questionnaire_content, script_messages
 from ..models import Campaign, Item
+from ..progress import overview
 from ..quality import attention_checks
-from . import candidates, default_texts, design, forecasts, launch, questionnaires, questions, services
+from . import (
+    candidates,
+    default_texts,
+    design,
+    forecasts,
+    launch,
+    precision,
+    questionnaires,
+    questions,
+    services,
+    setup_cards,
+)
 from . import forms as campaign_forms
 from .forms import CampaignForm, ConsentForm, InstructionsForm, NewForm
 from .problems import BadCampaign, CampaignProblem
@@ -61,9 +73,36 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
         except BadCampaign as error:
             put(form, error)
         else:
-            return redirect("campaign_edit", study.slug, campaign.pk)
+            return redirect("campaign_setup", study.slug, campaign.pk)
     context = {"form": form, "section": SECTION}
     return render(request, "annotation/campaigns/new.html", context, status=422 if form.errors else 200)
+
+
+def tab_context(request: HttpRequest, campaign: Campaign, tab: str) -> dict[str, Any]:
+    """Return what every tab of a campaign's page shows."""
+    role: Role = request.study_role  # type: ignore[attr-defined] # set by study_page
+    return {
+        "campaign": campaign,
+        "tab": tab,
+        "phase": overview.phase(campaign),
+        "is_run_here": setup_cards.is_run_here(campaign),
+        "may_edit": role >= Role.EDITOR,
+        "may_review": role >= Role.REVIEWER,
+        "section": SECTION,
+    }
+
+
+@of_people(Role.VIEWER)
+@require_safe
+def setup(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show what is set for a campaign, and what it comes to."""
+    forecast = forecasts.forecast(campaign) if setup_cards.is_run_here(campaign) else None
+    context = tab_context(request, campaign, "Setup") | {
+        "forecast": forecast,
+        "cards": setup_cards.setup_cards(campaign, forecast),
+        "precision": precision.expected_precision(campaign) if forecast else None,
+    }
+    return render(request, "annotation/campaigns/setup.html", context)
 
 
 @of_people()
@@ -77,11 +116,10 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             put(form, error)
         else:
             messages.success(request, _("Saved."))
-            return redirect("campaign_edit", campaign.study.slug, campaign.pk)
+            return redirect("campaign_setup", campaign.study.slug, campaign.pk)
     context = {
         "campaign": campaign,
         "form": form,
-        "questions": questions.questions_of(campaign),
         "is_draft": campaign.state == CampaignState.DRAFT,
         "is_expert": campaign.kind == CampaignKind.EXPERT,
         "picked": len(form.design.picked),
@@ -94,10 +132,19 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show what a campaign comes to, and what is missing; POST draws its questionnaires, or opens it."""
     if request.method == "POST":
-        return _opened(request, campaign) if request.POST.get("do") == "open" else _drawn(request, campaign)
+        if step := LAUNCH_STEPS.get(request.POST.get("do", "")):
+            return step(request, campaign)
+        messages.error(
+            request, "Nothing was done, because this page does not know that action. Use one of its buttons."
+        )
+    context = _launch_context(campaign)
+    return render(request, "annotation/campaigns/launch.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _launch_context(campaign: Campaign) -> dict[str, Any]:
     forecast = forecasts.forecast(campaign)
     measures = questionnaires.measures(campaign) if forecast.is_drawn else None
-    context = {
+    return {
         "campaign": campaign,
         "forecast": forecast,
         "measures": measures,
@@ -106,7 +153,6 @@ def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "has_sides": campaign.kind != CampaignKind.POINTWISE,
         "section": SECTION,
     }
-    return render(request, "annotation/campaigns/launch.html", context)
 
 
 @of_people()
@@ -117,7 +163,7 @@ def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     messages.success(
         request, _("The copy “%(name)s” is ready. It has no questionnaires or judgments yet.") % {"name": copy.name}
     )
-    return redirect("campaign_edit", campaign.study.slug, copy.pk)
+    return redirect("campaign_setup", campaign.study.slug, copy.pk)
 
 
 @of_people()
@@ -134,6 +180,28 @@ def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         messages.success(request, _("“%(name)s” is deleted.") % {"name": campaign.name})
         return redirect("campaigns", campaign.study.slug)
     return redirect("campaign", campaign.study.slug, campaign.pk)
+
+
+@of_people()
+@require_POST
+def archive(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Archive a closed campaign."""
+    try:
+        launch.archive_campaign(campaign=campaign, now=timezone.now())
+    except BadCampaign as error:
+        messages.error(request, " ".join(error.problems.values()))
+        return redirect("campaign_setup", campaign.study.slug, campaign.pk)
+    messages.success(request, f"“{campaign.name}” is archived. You find it under “Archived” in the list.")
+    return redirect("campaigns", campaign.study.slug)
+
+
+@of_people()
+@require_POST
+def restore(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show an archived campaign in lists again."""
+    launch.restore_campaign(campaign=campaign)
+    messages.success(request, f"“{campaign.name}” is in the list again.")
+    return redirect("campaign_setup", campaign.study.slug, campaign.pk)
 
 
 def put(form: forms.BaseForm, error: CampaignProblem) -> None:
@@ -159,10 +227,11 @@ def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
         return redirect("campaign_launch", campaign.study.slug, campaign.pk)
-    messages.success(
-        request, _("The campaign is open. People who use its links can judge now. Create links under “People”.")
-    )
-    return redirect("campaign", campaign.study.slug, campaign.pk)
+    messages.success(request, "The campaign is open. Create a link or recruit on a platform, so that people can judge.")
+    return redirect("campaign_participants", campaign.study.slug, campaign.pk)
+
+
+LAUNCH_STEPS: dict[str, Callable[[HttpRequest, Campaign], HttpResponse]] = {"draw": _drawn, "open": _opened}
 
 
 @of_people(Role.VIEWER)
@@ -322,7 +391,7 @@ def _saved(form: forms.Form, save: Callable[[], object]) -> bool:
 
 def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     messages.success(request, _("Saved."))
-    target = redirect("campaign_edit", campaign.study.slug, campaign.pk)
+    target = redirect("campaign_setup", campaign.study.slug, campaign.pk)
     return HttpResponseClientRedirect(target.url) if request.htmx else target  # type: ignore[attr-defined]
 
 

@@ -90,7 +90,7 @@ SHOWN = 10
 def study_card(study: Study) -> dict[str, Any]:
     """Return campaigns with how each stands (open ones first, then the latest), how many more there are, and the link
     by which anybody may try to judge."""
-    ours = Campaign.objects.filter(study=study)
+    ours = Campaign.objects.filter(study=study).current()
     shown = summarise(ours.with_counts().open_first()[:SHOWN])
     return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
 

@@ -71,6 +71,11 @@ class Overview:
         return judges(self.rows, self.competence)
 
     @property
+    def outcomes(self) -> list[Rate]:
+        """What became of questionnaires; what became of none is left out."""
+        return [rate for rate in self.rates if rate.count]
+
+    @property
     def fewest_judges(self) -> int:
         """From how many judges on agreement has an interval."""
         return FEWEST_CODERS

@@ -15,6 +15,8 @@ RUNNING = [
 STANDING = [
     path("", views.campaign_page, name="campaign"),
     path("live/", views.live, name="campaign_live"),
+    path("quality/", views.quality, name="campaign_quality"),
+    path("participants/", views.participants, name="campaign_participants"),
     path("judges/", views.judges, name="campaign_judges"),
     path("tables/<str:name>.csv", views.table, name="campaign_table"),
 ]

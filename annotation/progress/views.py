@@ -1,4 +1,4 @@
-"""Pages of campaigns: list, one campaign; pause, close, reopen, extend.
+"""Pages of campaigns: the list, the tabs of one campaign, and pause, close, reopen and extend.
 
 Everybody who may read them sees them; people go by their pseudonyms.
 """
@@ -14,20 +14,25 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.studies.access import audited, study_page
+from crowdrag.studies.entry import link_list
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from crowdrag.ui import csv_export as ui_csv_export
 
 from ..campaigns import launch, problems
-from ..campaigns.views import of_people, put
+from ..campaigns.views import of_people, put, tab_context
+from ..enums import Judges
 from ..judging import claims
 from ..models import Campaign
-from . import campaign_summary, overview, services
+from . import campaign_summary, check_summary, judge_flags, overview, pace, people_at_work, services
 from . import csv_export as progress_csv_export
 from .forms import ExtendForm
+from .judges import HANDED_IN
 
 SECTION = {"section": "judging"}
 PER_PAGE = 20
@@ -41,22 +46,31 @@ STILL = (overview.Phase.IMPORTED, overview.Phase.MODEL, overview.Phase.DRAFT)
 @require_safe
 def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
     """List the campaigns with how much each collected, the latest first."""
-    page = Paginator(_of(study).with_counts().newest_first(), LISTED_PER_PAGE).get_page(request.GET.get("page"))
-    context = {"page": page, "campaigns": campaign_summary.summarise(page), "may_edit": _role(request) >= Role.EDITOR}
+    archived = Campaign.objects.filter(study=study).archived().count()
+    only_archived = archived > 0 and "archived" in request.GET
+    listed = _of(study).archived() if only_archived else _of(study).current()
+    page = Paginator(listed.with_counts().newest_first(), LISTED_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "campaigns": campaign_summary.summarise(page),
+        "archived": archived,
+        "only_archived": only_archived,
+        "may_edit": _role(request) >= Role.EDITOR,
+    }
     return render(request, "annotation/progress/campaigns.html", context | SECTION)
 
 
 @study_page(Role.VIEWER)
 @require_safe
 def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show a campaign: how it stands while it runs, or what came in where it does not run here; and what it asks."""
+    """Show the progress of a campaign while it runs, or what came in where it does not run here."""
     campaign = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
-    context = {"campaign": campaign, "phase": overview.phase(campaign), "may_edit": _role(request) >= Role.EDITOR}
+    context = tab_context(request, campaign, "Progress")
     if context["phase"] not in STILL:
-        context |= _moving(request, campaign)
-    return render(
-        request, "annotation/progress/campaign.html", context | campaign_summary.describe_campaign(campaign) | SECTION
-    )
+        context |= _moving(request, campaign) | {"shows_questionnaires": "page" in request.GET}
+    elif context["phase"] != overview.Phase.DRAFT:
+        context |= campaign_summary.describe_campaign(campaign)
+    return render(request, "annotation/progress/campaign.html", context)
 
 
 @study_page(Role.VIEWER)
@@ -69,28 +83,72 @@ def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     context = _moving(request, campaign)
     if request.GET.get("seen") == context["found"].digest:
         return HttpResponse(status=204)
-    return render(request, "annotation/progress/_live.html", context)
+    return render(request, "annotation/progress/_live.html", tab_context(request, campaign, "Progress") | context)
 
 
 @study_page(Role.VIEWER)
 @require_safe
 @audited(AuditedContent.PEOPLE)
-def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """List who judges in a campaign, those who are trusted least first."""
-    campaign = get_object_or_404(_of(study), pk=campaign_id)
-    if overview.phase(campaign) in STILL:
-        raise Http404("Nobody judges in this campaign here.")
-    shown = overview.overview(campaign)
-    page = Paginator(shown.judges, JUDGES_PER_PAGE).get_page(request.GET.get("page"))
-    asked_of = [each.dimension for each in shown.agreement]
-    context = {
-        "campaign": campaign,
-        "found": shown,
-        "page": page,
-        "dimensions": asked_of,
-        "judges": [(judge, [judge.trust.get(dimension.pk) for dimension in asked_of]) for judge in page],
+def quality(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+    """Show how far judges agree so far, who is flagged or trusted least, and how checks were answered."""
+    campaign = get_object_or_404(_of_people(study), pk=campaign_id)
+    context = tab_context(request, campaign, "Quality") | campaign_summary.describe_campaign(campaign)
+    context["has_judgments"] = context["judgments"] > 0
+    if context["phase"] not in STILL:
+        figures = overview.overview(campaign)
+        page = Paginator(figures.judges, JUDGES_PER_PAGE).get_page(request.GET.get("page"))
+        context |= {
+            "found": figures,
+            "phase": figures.phase,
+            "has_judgments": any(row.state in HANDED_IN for row in figures.rows),
+            "page": page,
+            "checks": check_summary.check_summary(campaign),
+            "judges": judge_flags.with_flags(list(page), campaign),
+            "dimensions_judged": [each.dimension for each in figures.agreement],
+        }
+    return render(request, "annotation/progress/quality.html", context)
+
+
+@of_people()
+@never_cache
+@audited(AuditedContent.PEOPLE)
+def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """List the people at work, the campaign's studies on a platform and its links; POST creates links."""
+    study, purpose, now = campaign.study, claims.purpose(campaign), timezone.now()
+    context = tab_context(request, campaign, "Participants and links")
+    if not context["is_run_here"]:
+        raise Http404("Nobody takes part in this campaign here.")
+    is_draft = context["phase"] == overview.Phase.DRAFT
+    is_sent = request.method == "POST" and not is_draft
+    form = link_list.read_form(study, request.POST, purpose=purpose) if is_sent else None
+    refused, created = None, []
+    if form is not None and form.is_valid():
+        created = link_list.create(form, study=study, by=request.user, now=now)  # type: ignore[arg-type]
+        if not created:
+            messages.success(request, "The link is created.")
+            return redirect(request.path)
+    elif form is not None:
+        refused = form
+    absolute = request.build_absolute_uri
+    context |= link_list.link_lists(study, absolute=absolute, now=now, purpose=purpose) | {
+        "made": link_list.with_addresses(created, absolute),
+        "forms": link_list.link_forms(study, purpose=purpose, refused=refused),
+        "refused": refused.prefix if refused else "",
+        "only_purpose": purpose,
+        "back": request.path,
+        "at_work": people_at_work.people_at_work(campaign),
+        "platform_studies": PlatformStudy.objects.filter(study=study, purpose=purpose).order_by("-created_at", "-pk"),
     }
-    return render(request, "annotation/progress/judges.html", context | SECTION)
+    status = 422 if refused else 200
+    return render(request, "annotation/progress/participants.html", context, status=status)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
+    """Lead to the judges, who are listed on the tab Quality."""
+    get_object_or_404(_of(study), pk=campaign_id)
+    return redirect("campaign_quality", study.slug, campaign_id, permanent=True)
 
 
 @study_page(Role.VIEWER)
@@ -108,7 +166,11 @@ def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> Ht
 
 
 def _of(study: Study) -> Any:
-    return Campaign.objects.filter(study=study).select_related("study", "instructions", "consent_text")
+    return Campaign.objects.filter(study=study).select_related("study", "source", "instructions", "consent_text")
+
+
+def _of_people(study: Study) -> Any:
+    return _of(study).exclude(judges=Judges.MODEL)
 
 
 def _role(request: HttpRequest) -> Role:
@@ -117,14 +179,13 @@ def _role(request: HttpRequest) -> Role:
 
 def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
     figures = overview.overview(campaign)
+    is_still = figures.phase != overview.Phase.OPEN
     return {
         "campaign": campaign,
         "found": figures,
         "phase": figures.phase,
         "page": Paginator(figures.questionnaires, PER_PAGE).get_page(request.GET.get("page")),
-        "purpose": claims.purpose(campaign),
-        "may_edit": _role(request) >= Role.EDITOR,
-        "may_review": _role(request) >= Role.REVIEWER,
+        "pace": None if is_still else pace.pace(figures.rows, figures.whole, timezone.now()),
     }
 
 

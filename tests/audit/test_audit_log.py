@@ -34,11 +34,12 @@ NAMES = """
     review_next review_lock review_skip screening_next screening_lock screening_skip
     campaigns campaign_new campaign_edit campaign_questions campaign_instructions campaign_consent campaign_expert_items
     campaign_preview campaign_launch campaign_duplicate campaign_delete campaign campaign_live
+    campaign_setup campaign_judges campaign_archive campaign_restore
     campaign_pause campaign_close campaign_reopen campaign_extend campaign_checks campaign_checks_add
     model_judges model_judges_new model_judges_measure model_judges_run
     results analysis_start grades leaderboard head_to_head pairs report report_build report_file analyses compare_runs
     order_effects model_judge_results writing_results reference_metrics bertscore_start result_chart
-    planner planner_progress planner_chart
+    planner planner_progress planner_chart planner_use
     experiments experiments_compare experiment_new experiment_estimate experiment_result exports export_start
     releases release_new release_progress release_change release_build release_stop release_publish release_embargo
     release_withdraw release_discard release_link release_revoke personal_data_decide

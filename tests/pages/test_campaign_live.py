@@ -63,9 +63,10 @@ def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callabl
     page.locator("[data-opens='#close-campaign']").click()
     look_at(page)
     page.locator("#close-campaign [data-closes]").click()
-    page.locator("main a[href$='/judges/']").first.click()
-    page.wait_for_url("**/judges/")
-    look_at(page)
+    for tab in ("quality", "participants", "setup"):
+        page.locator(f".tabs a[href$='/{tab}/']").click()
+        page.wait_for_url(f"**/{tab}/")
+        look_at(page)
     page.goto(f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}/extend/?k=6")
     look_at(page)
     open_campaign.world(study=here.study, name="Pairs, PAUSED", state=CampaignState.PAUSED)
@@ -94,6 +95,7 @@ def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., 
 
 def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     here = open_campaign.world()
+    judge_actions.claim(here, here.judge(), timezone.now())
     open_page(page, live_server, sign_in, here)
     collected = page.locator(".figure-number").first.locator("dd").first
     expect(collected).to_have_text("0")
@@ -107,7 +109,7 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
     expect(page.locator("#moving[data-mark=same]")).to_be_visible()
     # Something new, but somebody reads in it: it waits.
     screened.handed_in(here, start=timezone.now(), after=timedelta(minutes=1))
-    page.locator("main a[href$='/judges/']").first.focus()
+    page.locator("#by-questionnaire summary").focus()
     before = len(asked)
     page.evaluate(COMES_BACK)
     page.wait_for_timeout(300)

@@ -59,5 +59,5 @@ def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here
     expect(page.locator("[name=row]").nth(-2)).to_have_value("q7")
     expect(page.locator("#up-q7")).to_be_focused()
     page.locator("[value=save]").press("Enter")
-    page.wait_for_url("**/edit/")
+    page.wait_for_url("**/setup/")
     assert campaign.campaign_dimensions.count() == 8

@@ -49,7 +49,10 @@ def set_up(page: Page, base: str) -> None:
     page.locator("[name=name]").focus()
     page.keyboard.type("First round")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/edit/")
+    page.wait_for_url("**/setup/")
+    page.locator("main a[href$='/edit/#items']").press("Enter")
+    page.wait_for_url("**/edit/#items")
+    page.locator("#judges details summary").press("Enter")
     for label, value in (
         ("Judges per questionnaire", K),
         ("Pairs shown in both orders (%)", 0),

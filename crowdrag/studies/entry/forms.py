@@ -36,9 +36,13 @@ class LinkForm(forms.Form):
         help_text=_("Leave empty to keep it open until you close it. People who joined before can always come back."),
     )
 
-    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+    def __init__(self, study: Study, *args: Any, purpose: str = "", **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["purpose"].choices = [(activity.name, activity.label) for activity in activities.of_study(study)]  # type: ignore[attr-defined]
+        ours = [activity for activity in activities.of_study(study) if purpose in ("", activity.name)]
+        self.fields["purpose"].choices = [(activity.name, activity.label) for activity in ours]  # type: ignore[attr-defined]
+        if purpose:
+            self.fields["purpose"].widget = forms.HiddenInput()
+            self.fields["purpose"].initial = purpose
 
     def expires_at(self, now: datetime) -> datetime | None:
         """Return when the link ends."""
@@ -88,8 +92,8 @@ class PlatformLinkForm(OpenLinkForm):
     session = forms.CharField(label=_("URL parameter for the session ID"), max_length=50, required=False)
     field_order = ["label", "platform", "participant", "study", "session"]
 
-    def __init__(self, study: Study, *args: Any, **kwargs: Any):
-        super().__init__(study, *args, **kwargs)
+    def __init__(self, study: Study, *args: Any, purpose: str = "", **kwargs: Any):
+        super().__init__(study, *args, purpose=purpose, **kwargs)
         for role, name in links.PLATFORM_PRESETS["prolific"].items():
             self.fields[role].initial = name
         for outcome in Outcome:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -21,8 +22,8 @@ from ..page_language import activate_browser_language, activate_study_language
 from ..participants import consents
 from ..participants.models import Consent, Participant
 from ..study.models import Study
-from . import enrolment, links
-from .forms import KeyForm, LinkForm, OpenLinkForm, PersonalLinksForm, PlatformLinkForm
+from . import enrolment, link_list, links
+from .forms import KeyForm, LinkForm
 from .models import EntryLink
 
 
@@ -153,41 +154,20 @@ def _refuse(
     return render(request, "studies/entry/no_entry.html", context, status=status)
 
 
-LINK_FORMS: dict[str, type[LinkForm]] = {
-    EntryKind.PERSONAL: PersonalLinksForm,
-    EntryKind.OPEN: OpenLinkForm,
-    EntryKind.PLATFORM: PlatformLinkForm,
-}
-
-
-@dataclass(frozen=True)
-class LinkRow:
-    """A link as the page shows it."""
-
-    link: EntryLink
-    activity: Any
-    funnel: links.Funnel
-    is_open: bool
-    address: str
-
-    @property
-    def ends(self) -> list[tuple[Any, str]]:
-        """Where people are led, by how their visit ended."""
-        return [(end.label, self.link.completion[end]) for end in Outcome if end in self.link.completion]
-
-
 @study_page(Role.EDITOR)
 @never_cache
 @audited(AuditedContent.PEOPLE)
 def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
     """List the links of a study, and make new ones."""
-    kind = request.POST.get("kind", "")
-    if request.method != "POST" or kind not in LINK_FORMS:
+    form = link_list.read_form(study, request.POST) if request.method == "POST" else None
+    if form is None:
         return _show_links(request, study)
-    form = LINK_FORMS[kind](study, request.POST, prefix=kind.lower())
     if not form.is_valid():
-        return _show_links(request, study, {kind: form})
-    return _make_link(request, study, form)
+        return _show_links(request, study, form)
+    if new_links := link_list.create(form, study=study, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
+        return _show_links(request, study, new_links=new_links)
+    messages.success(request, _("The link is created."))
+    return redirect("entry_links", study.slug)
 
 
 @study_page(Role.EDITOR)
@@ -209,81 +189,24 @@ def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
     link = get_object_or_404(EntryLink, pk=link_id, study=study)
     links.close(link=link, now=timezone.now())
     messages.success(request, _("The link is closed to new people."))
-    return redirect("entry_links", study.slug)
-
-
-def _make_link(request: HttpRequest, study: Study, form: LinkForm) -> HttpResponse:
-    now, data = timezone.now(), form.cleaned_data
-    common: dict[str, Any] = {
-        "study": study,
-        "purpose": data["purpose"],
-        "by": request.user,
-        "now": now,
-        "expires_at": form.expires_at(now),
-    }
-    if isinstance(form, PersonalLinksForm):
-        return _show_links(request, study, new_links=links.create_personal(labels=data["labels"], **common))
-    if isinstance(form, PlatformLinkForm):
-        links.create_platform(
-            label=data["label"],
-            platform=data["platform"],
-            parameters=form.parameters(),
-            completion=form.completion(),
-            **common,
-        )
-    else:
-        links.create_open(label=data["label"], **common)
-    messages.success(request, _("The link is created."))
-    return redirect("entry_links", study.slug)
+    back = request.POST.get("back", "")
+    is_here = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(back if is_here else reverse("entry_links", args=[study.slug]))
 
 
 def _show_links(
     request: HttpRequest,
     study: Study,
-    refused: dict[str, LinkForm] | None = None,
+    refused: LinkForm | None = None,
     new_links: list[links.LinkWithKey] | None = None,
 ) -> HttpResponse:
-    numbers, now = links.funnels(study), timezone.now()
-    links_of_study = EntryLink.objects.filter(study=study).select_related("participant").order_by("-created_at", "-pk")
-    invitations = set(EntryLink.objects.invitations().filter(study=study).values_list("pk", flat=True))
-    rows = [
-        LinkRow(
-            link,
-            getattr(activities.get(link.study, link.purpose), "label", link.purpose),
-            numbers.get(link.pk, links.Funnel(0, 0)),
-            enrolment.is_open(link, now),
-            _shared_address(request, link),
-        )
-        for link in links_of_study
-    ]
-    shown = refused or {}
-    forms = {kind.lower(): shown.get(kind) or form(study, prefix=kind.lower()) for kind, form in LINK_FORMS.items()}
-    context = {
-        # What people made for themselves so as to come back is theirs, and no invitation.
-        "shared": [row for row in rows if row.link.kind != EntryKind.PERSONAL],
-        "personal": [row for row in rows if row.link.pk in invitations],
-        "made": [{"label": one.link.label, "address": _join_address(request, one.key)} for one in new_links or []],
-        "forms": forms,
-        "refused": "".join(shown),
+    absolute = request.build_absolute_uri
+    context = link_list.link_lists(study, absolute=absolute, now=timezone.now()) | {
+        "made": link_list.with_addresses(new_links or [], absolute),
+        "forms": link_list.link_forms(study, refused=refused),
+        "refused": refused.prefix if refused else "",
         "ways": activities.of_study(study),
         "waiting": services.count_unanswered(study),
         "section": "participants",
     }
     return render(request, "studies/entry/people.html", context, status=422 if refused else 200)
-
-
-def _shared_address(request: HttpRequest, link: EntryLink) -> str:
-    """Return a shared link's address as it is given to a platform: with the parameters that Prolific fills in."""
-    if not link.token:
-        return ""
-    address = _join_address(request, link.token)
-    if link.kind != EntryKind.PLATFORM:
-        return address
-    is_prolific = link.parameters == links.PLATFORM_PRESETS["prolific"]
-    names = [link.parameters[role] for role in links.PARAMETER_ROLES if role in link.parameters]
-    filled = [f"{name}={{{{%{name}%}}}}" if is_prolific else f"{name}=…" for name in names]
-    return f"{address}?{'&'.join(filled)}"
-
-
-def _join_address(request: HttpRequest, key: str) -> str:
-    return request.build_absolute_uri(reverse("join", args=[key]))

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 
 from analysis.analyses import services as analyses_services
 from analysis.models import ResultTable
@@ -13,7 +14,10 @@ from analysis.planning import services as planning_services
 from analysis.planning.parameters import BadPlanError, PlanParameters
 from analysis.stats.planning import MEASURES
 from analysis.tables import run_tables
-from annotation.campaigns import forecasts
+from annotation.campaigns import forecasts, launch
+from annotation.campaigns.design import read_design
+from annotation.campaigns.problems import NotDraft
+from annotation.models import Campaign
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
@@ -23,7 +27,8 @@ from tests.analysis import small_study
 from tests.analysis.archive import exported
 from tests.analysis.page_visits import client_of
 from tests.annotation import open_campaign
-from tests.factories import StudyFactory
+from tests.annotation.campaigns.corpus_to_judge import corpus, draft
+from tests.factories import NOW, StudyFactory
 
 pytestmark = pytest.mark.django_db
 SAID = {"competence": 0.6, "competence_spread": 0.25, "preferred": 0.7, "neutral": 0.2}
@@ -242,3 +247,36 @@ def test_a_plan_goes_into_the_archive_and_comes_out_again():
     again = Run.objects.get(study=other, kind=planning_services.KIND)
     assert planning_services.tables(again) == planning_services.tables(run)
     assert visit(other).context["run"] == again
+
+
+def test_a_plan_fills_in_the_setup_of_a_draft() -> None:
+    study = corpus(topics=8)
+    campaign = draft(study, pay=550)
+    run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID | {"pairs": 4}))
+    client, page = client_of(study, Role.EDITOR), reverse("planner_use", args=[study.slug, run.key])
+    shown = client.get(reverse("planner", args=[study.slug]), {"run": run.key, "campaign": campaign.pk})
+    assert page in shown.content.decode()
+    for topics, sample in ((6, 6), (12, None)):  # the study has eight
+        answer = client.post(page, {"campaign": campaign.pk, "k": 5, "topics": topics})
+        assert answer.url == reverse("campaign_setup", args=[study.slug, campaign.pk])
+        campaign.refresh_from_db()
+        kept = read_design(campaign.design)
+        assert (campaign.k, campaign.pay, campaign.fee, campaign.minutes) == (5, 300, 100, 25)
+        assert (kept.topic_sample, kept.pairs_per_topic, kept.items_per_questionnaire) == (sample, 4, 6)
+
+
+def test_a_plan_fills_in_nothing_else() -> None:
+    study = corpus(topics=4)
+    campaign = draft(study)
+    run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID))
+    page = reverse("planner_use", args=[study.slug, run.key])
+    before = Campaign.objects.filter(pk=campaign.pk).values().get()
+    wrong = {"campaign": campaign.pk, "k": 4, "topics": 6}
+    assert client_of(study, Role.EDITOR).post(page, wrong).status_code == 302
+    assert client_of(study, Role.VIEWER).post(page, wrong | {"k": 5}).status_code == 403
+    assert Campaign.objects.filter(pk=campaign.pk).values().get() == before
+    launch.open_campaign(campaign=campaign, now=NOW)
+    with pytest.raises(NotDraft):
+        planning_services.fill_in(run=run, campaign=campaign, k=5, topics=6, now=NOW)
+    with pytest.raises(BadPlanError):
+        planning_services.fill_in(run=run, campaign=draft(corpus(topics=2)), k=5, topics=6, now=NOW)

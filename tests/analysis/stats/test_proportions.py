@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.stats.proportions import paired_difference, paired_difference_of_counts, wilson
+from analysis.stats.proportions import paired_difference, paired_difference_of_counts, planned_width, wilson
 
 counts = st.integers(0, 60)
 
@@ -88,3 +88,25 @@ def test_what_cannot_be_is_refused(count, n, level):
 def test_both_conditions_are_of_the_same_things():
     with pytest.raises(ValueError, match=r"\S"):
         paired_difference([True], [True, False])
+
+
+@pytest.mark.parametrize(("clusters", "trials"), [(10, 1), (40, 5), (7, 3)])
+def test_planned_width_is_wilsons_for_independent_trials_and_for_equal_ones(clusters, trials):
+    even = 2 * clusters
+    independent, equal = wilson(even * trials // 2, even * trials), wilson(clusters, even)
+    assert planned_width(even, trials, 0) == pytest.approx(independent.high - independent.low)
+    assert planned_width(even, trials, 1) == pytest.approx(equal.high - equal.low)
+
+
+def test_planned_width_covers_simulated_clusters():
+    rng = np.random.default_rng(0)
+    clusters, trials, correlation = 60, 5, 0.3
+    spread = (1 - correlation) / correlation / 2  # of a beta distribution with this intraclass correlation
+    shares = rng.binomial(trials, rng.beta(spread, spread, (4000, clusters))).mean(axis=1) / trials
+    within = np.abs(shares - 0.5) <= planned_width(clusters, trials, correlation) / 2
+    assert within.mean() == pytest.approx(0.95, abs=0.015)
+
+
+def test_planned_width_without_trials_is_undefined():
+    assert math.isnan(planned_width(0, 5, 0.3))
+    assert math.isnan(planned_width(5, 0, 0.3))

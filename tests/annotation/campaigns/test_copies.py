@@ -83,7 +83,7 @@ def test_what_was_opened_or_has_an_open_link_stays(study: Study) -> None:
 def test_pages_offer_both_to_editors_and_deletion_of_drafts_alone(study: Study) -> None:
     campaign = furnished(study)
     client = signed_in(study)
-    page = reverse("campaign", args=[study.slug, campaign.pk])
+    page = reverse("campaign_setup", args=[study.slug, campaign.pk])
     copy, end = (reverse(name, args=[study.slug, campaign.pk]) for name in ("campaign_duplicate", "campaign_delete"))
     assert {copy, end} <= set(client.get(page).content.decode().split('"'))
     assert copy not in signed_in(study, Role.VIEWER).get(page).content.decode()
@@ -95,7 +95,7 @@ def test_pages_offer_both_to_editors_and_deletion_of_drafts_alone(study: Study) 
     rest = Campaign.objects.get(study=study)
     launch.open_campaign(campaign=rest, now=NOW)
     end = reverse("campaign_delete", args=[study.slug, rest.pk])
-    assert end not in client.get(reverse("campaign", args=[study.slug, rest.pk])).content.decode()
+    assert end not in client.get(reverse("campaign_setup", args=[study.slug, rest.pk])).content.decode()
     client.post(end)
     assert Campaign.objects.filter(pk=rest.pk).exists()
 
@@ -107,3 +107,26 @@ def test_topics_and_styles_that_the_study_lacks_are_refused(study: Study) -> Non
         with pytest.raises(problems.BadCampaign) as refused:
             services.change_terms(campaign=campaign, terms=terms, design=design.Design(**{field: ("nope",)}), now=NOW)
         assert set(refused.value.problems) == {field}
+
+
+def test_closed_campaigns_are_archived_out_of_lists_and_restored(study: Study) -> None:
+    campaign, client = draft(study), signed_in(study)
+    archive, restore, listed = (
+        reverse(name, args=[study.slug, *rest])
+        for name, rest in (
+            ("campaign_archive", [campaign.pk]), ("campaign_restore", [campaign.pk]), ("campaigns", [])
+        )
+    )  # fmt: skip
+    client.post(archive)  # a draft is refused
+    with pytest.raises(problems.BadCampaign):
+        launch.archive_campaign(campaign=campaign, now=NOW)
+    launch.open_campaign(campaign=campaign, now=NOW)
+    launch.close_campaign(campaign=campaign, now=NOW)
+    for _twice in range(2):
+        assert client.post(archive).url == listed
+    assert [row.campaign for row in client.get(listed).context["campaigns"]] == []
+    assert [row.campaign for row in client.get(listed, {"archived": 1}).context["campaigns"]] == [campaign]
+    client.post(restore)
+    assert [row.campaign for row in client.get(listed).context["campaigns"]] == [campaign]
+    client.post(archive)
+    assert launch.reopen_campaign(campaign=campaign, now=NOW).archived_at is None

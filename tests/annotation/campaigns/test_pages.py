@@ -39,7 +39,8 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     made = client.post(page, {"name": "Crowd", "kind": "PAIRWISE", "source": ""})
     campaign = Campaign.objects.get()
     edit = url("campaign_edit", campaign)
-    assert made.url == edit
+    assert made.url == url("campaign_setup", campaign)
+    assert {card.name for card in client.get(made.url).context["cards"] if card.is_missing} == {"pay"}
     assert (campaign.state, campaign.campaign_dimensions.count(), campaign.k) == (CampaignState.DRAFT, 7, 5)
     assert client.post(edit, given(client, campaign, pay="5.50", fee="1.10", wage_floor="12")).status_code == 302
     campaign.refresh_from_db()
@@ -51,7 +52,10 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     client.post(page, {"do": "draw"})
     assert campaign.questionnaires.count() == 6
     assert client.get(page).context["measures"].both_orders == 20
-    assert client.post(page, {"do": "open"}).url == url("campaign", campaign)
+    assert client.post(page, {"do": "launch"}).status_code == 422
+    campaign.refresh_from_db()
+    assert campaign.state == CampaignState.DRAFT
+    assert client.post(page, {"do": "open"}).url == url("campaign_participants", campaign)
     campaign.refresh_from_db()
     assert (campaign.state, Slot.objects.count()) == (CampaignState.OPEN, 30)
 
@@ -176,7 +180,8 @@ def test_before_launch_shows_what_is_not_set_and_opens_nothing(study: Study) -> 
 def test_pages_of_a_draft_are_those_of_its_study_and_kind(study: Study) -> None:
     editor, campaign = signed_in(study), draft(study)
     other, model = CampaignFactory(), CampaignFactory(study=study, judges="MODEL", inference="COMBINED")
-    for name in ("campaign_edit", "campaign_questions", "campaign_instructions", "campaign_consent", "campaign_launch"):
+    for name in ("campaign_setup", "campaign_edit", "campaign_questions", "campaign_instructions", "campaign_consent",
+                 "campaign_launch"):  # fmt: skip
         assert editor.get(reverse(name, args=[study.slug, other.pk])).status_code == 404
     assert editor.get(url("campaign_edit", model)).status_code == 404
     assert editor.get(url("campaign_expert_items", campaign)).status_code == 404  # it asks nobody's items again
@@ -192,6 +197,7 @@ def test_new_campaigns_of_other_kinds(study: Study, kind: str) -> None:
     made = Campaign.objects.get(name="Other")
     assert client.get(url("campaign_edit", made)).status_code == 200
     assert client.get(url("campaign_launch", made)).status_code == 200
+    assert client.get(url("campaign_setup", made)).status_code == 200
     if kind == CampaignKind.EXPERT:
         assert client.get(url("campaign_expert_items", made)).status_code == 200
         assert client.post(page, {"name": "None", "kind": kind, "source": ""}).status_code == 422

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from django.urls import reverse
 
 from annotation.campaigns.problems import BadCampaign, WrongState
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
-from annotation.judging import decisions, leases, submission
-from annotation.models import Assignment, Campaign, Slot
-from annotation.progress import overview, queries, services, wages
+from annotation.judging import claims, decisions, leases, submission
+from annotation.models import Assignment, AttentionCheck, Campaign, Slot
+from annotation.progress import overview, pace, queries, services, wages
 from annotation.progress.csv_export import TABLES
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import EntryLink
 from tests.annotation import judge_actions, open_campaign
 from tests.annotation.judge_actions import DAY, HOUR, MINUTE, NOW
 from tests.annotation.quality import screened
@@ -112,7 +114,7 @@ def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None)
     assert (found.work.too_short, found.work.below.n) == (1, 1)
     assert {judge.wage for judge in found.judges} == {4800, None}
     client = signed_in(here.study)
-    pages = [source_of(client, url(page, here)) for page in ("campaign", "campaign_judges")]
+    pages = [source_of(client, url(page, here)) for page in ("campaign", "campaign_quality")]
     assert not any("2,880" in page for page in pages)  # what 4.00 for 5 seconds would come to
     assert pages[0].count('data-testid="too-short"') == 1
 
@@ -179,8 +181,11 @@ def test_campaigns_that_do_not_run_here_have_their_own_page(fields) -> None:
     client = signed_in(here.study)
     page = client.get(url("campaign", here))
     assert (page.status_code, b"data-polls" in page.content) == (200, False)
-    for name in ("campaign_live", "campaign_judges"):
+    for name in ("campaign_live", "campaign_participants"):
         assert client.get(url(name, here)).status_code == 404
+    expected = 404 if fields else 200
+    assert client.get(url("campaign_quality", here)).status_code == expected
+    assert client.get(url("campaign_setup", here)).status_code == expected
     for name in ("campaign_pause", "campaign_close", "campaign_reopen"):
         assert client.post(url(name, here)).status_code in (302, 404)
     assert client.post(url("campaign_extend", here), {"k": 9}).status_code in (404, 422)
@@ -191,7 +196,9 @@ def test_campaigns_that_do_not_run_here_have_their_own_page(fields) -> None:
 def test_a_campaign_of_another_study_is_not_found() -> None:
     here, there = open_campaign.world(), open_campaign.world()
     client = signed_in(there.study)
-    for name in ("campaign", "campaign_live", "campaign_judges", "campaign_extend"):
+    for name in (
+        "campaign", "campaign_live", "campaign_quality", "campaign_participants", "campaign_setup", "campaign_extend"
+    ):  # fmt: skip
         assert client.get(reverse(name, args=[there.study.slug, here.campaign.pk])).status_code == 404
     for name in ("campaign_pause", "campaign_close", "campaign_reopen"):
         assert client.post(reverse(name, args=[there.study.slug, here.campaign.pk])).status_code == 404
@@ -281,8 +288,8 @@ def test_tables_hold_what_the_page_shows() -> None:
 def test_judges_of_whom_nothing_is_known_stand_last() -> None:
     here = busy()
     services.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
-    judges = signed_in(here.study).get(url("campaign_judges", here)).context["judges"]
-    means = [judge.mean for judge, _trusts in judges]
+    judges = signed_in(here.study).get(url("campaign_quality", here)).context["judges"]
+    means = [row.judge.mean for row in judges]
     assert [mean is not None for mean in means] == [True, True] + [False] * 6
     assert means[0] <= means[1]
 
@@ -299,3 +306,56 @@ def test_nothing_at_all_is_no_share() -> None:
     assert (nothing.share, nothing.is_complete, nothing.free) == (None, False, 0)
     assert all(np.isnan(each.share.estimate) for each in queries.rates(nothing))
     assert wages.work_times([], 1200).wage is None
+
+
+def test_the_rest_takes_as_long_as_the_pace_says() -> None:
+    here = busy()
+    found = overview.overview(here.campaign)
+    # Two stand, submitted 10 and 40 minutes after the start: six are missing.
+    later = pace.pace(found.rows, found.whole, NOW + 2 * HOUR)
+    assert (later.submitted, later.window, later.left) == (2, 2 * HOUR, 6 * HOUR)
+    assert later.text == "about 6 hours"
+    assert pace.pace(found.rows, found.whole, NOW + 30 * DAY).left is None
+    found.whole.planned = found.whole.collected
+    assert pace.pace(found.rows, found.whole, NOW + 2 * HOUR) is None
+    assert pace.pace([], queries.StateCounts(planned=3), NOW) is None
+
+
+def test_quality_shows_flagged_judges_and_failed_checks() -> None:
+    here = open_campaign.world(topics=1, k=3)
+    options = [{"value": 0, "label": "no"}, {"value": 1, "label": "yes"}]
+    of_sheet = {"questionnaire": here.questionnaires[0], "position": 0, "options": options}
+    AttentionCheck.objects.create(text="Choose no.", expected=0, **of_sheet)  # whoever answers all chooses yes
+    hasty = screened.handed_in(here, start=NOW, after=timedelta(seconds=5))
+    found = signed_in(here.study, Role.REVIEWER).get(url("campaign_quality", here))
+    [row] = found.context["judges"]
+    assert [each.external_id for each in row.flagged] == [hasty.external_id]
+    passed = found.context["checks"].passed
+    assert (passed.count, passed.n) == (0, 1)
+    nobody = open_campaign.world(study=here.study, name="Nobody yet")
+    page = signed_in(here.study).get(url("campaign_quality", nobody))
+    assert not page.context["has_judgments"]
+    assert b"<table" not in page.content
+
+
+def test_links_are_made_where_they_are_needed() -> None:
+    here = open_campaign.world()
+    other = open_campaign.world(study=here.study, name="Another")
+    judge_actions.claim(here, here.judge(), NOW)
+    client, page = signed_in(here.study), url("campaign_participants", here)
+    purpose = claims.purpose(here.campaign)
+    sent = {"kind": "OPEN", "open-label": "Poster", "open-purpose": purpose}
+    assert client.post(page, sent).status_code == 302
+    assert client.post(page, sent | {"open-purpose": claims.purpose(other.campaign)}).status_code == 422
+    shown = client.get(page).context
+    assert [row.link.label for row in shown["shared"] if row.link.label == "Poster"] == ["Poster"]
+    assert {row.link.purpose for row in shown["shared"]} == {purpose}
+    assert len(shown["at_work"]) == 1
+    made = client.post(page, {"kind": "PERSONAL", "personal-labels": "One", "personal-purpose": purpose})
+    assert [each["label"] for each in made.context["made"]] == ["One"]
+    assert signed_in(here.study, Role.REVIEWER).get(page).status_code == 403
+    [poster] = EntryLink.objects.filter(label="Poster")
+    close = reverse("entry_link_close", args=[here.study.slug, poster.pk])
+    everywhere = reverse("entry_links", args=[here.study.slug])
+    assert client.post(close, {"back": "https://elsewhere.example/"}).url == everywhere
+    assert client.post(close, {"back": page}).url == page

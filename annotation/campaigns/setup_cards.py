@@ -1,0 +1,141 @@
+"""What is set for a campaign, in one sentence for each part of its setup."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from crowdrag.studies import money
+
+from ..enums import CampaignKind, CampaignState
+from ..models import Campaign, TrainingItem
+from . import questions
+from .design import LEAST, PICKED, Design, read_design
+from .forecasts import Forecast
+
+#: So many questions are named; the others are counted.
+NAMED = 4
+
+
+@dataclass(frozen=True)
+class SetupCard:
+    """A part of the setup: what is set, and where it is changed. `is_missing` if the campaign cannot be launched so."""
+
+    name: str
+    title: str
+    text: str
+    url: str
+    is_missing: bool = False
+
+
+def setup_cards(campaign: Campaign, forecast: Forecast | None) -> list[SetupCard]:
+    """Return the parts of a campaign's setup in the order in which one sets them.
+
+    Parameters
+    ----------
+    forecast
+        None for campaigns that were imported: nothing is drawn or paid here.
+    """
+    cards = list(_of_content(campaign))
+    return cards if forecast is None else [*_of_design(campaign, forecast), *cards, *_of_checks(campaign)]
+
+
+def _of_design(campaign: Campaign, forecast: Forecast) -> Iterator[SetupCard]:
+    edit = _url(campaign, "campaign_edit")
+    design = read_design(campaign.design)
+    title = "Responses" if campaign.kind == CampaignKind.POINTWISE else "Pairs"
+    yield SetupCard("items", title, _items(campaign, design, forecast), f"{edit}#items", not forecast.items)
+    yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges")
+    is_unpaid = campaign.pay is None and campaign.kind != CampaignKind.EXPERT
+    yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid)
+    if campaign.kind != CampaignKind.EXPERT:
+        yield SetupCard("eligibility", "Eligibility", _eligibility(campaign), f"{edit}#eligibility")
+
+
+def _of_content(campaign: Campaign) -> Iterator[SetupCard]:
+    labels = [each.label for each in questions.questions_of(campaign)]
+    shown = ", ".join(labels[:NAMED]) + (f" and {len(labels) - NAMED} more" if len(labels) > NAMED else "")
+    asked = f"{count(len(labels), 'question')}: {shown}." if labels else "No questions yet."
+    yield SetupCard("questions", "Questions", asked, _url(campaign, "campaign_questions"), not labels)
+    text = campaign.instructions
+    told = f"Version {text.version}, {count(len(text.text.split()), 'word')}." if text else "No instructions yet."
+    yield SetupCard("instructions", "Instructions", told, _url(campaign, "campaign_instructions"), text is None)
+    consent = campaign.consent_text
+    agreed = "No consent text yet."
+    if consent:
+        times = f"times under {consent.timing_licence}" if consent.timing_licence else "times are not released"
+        agreed = f"Version {consent.version}: answers are released under {consent.text_licence}, {times}."
+    yield SetupCard("consent", "Consent", agreed, _url(campaign, "campaign_consent"), consent is None)
+
+
+def _of_checks(campaign: Campaign) -> Iterator[SetupCard]:
+    design = read_design(campaign.design)
+    trained = TrainingItem.objects.filter(campaign=campaign).count()
+    known = count(design.gold, "item with known labels", "items with known labels")
+    text = f"{count(design.checks, 'attention check')} and {known} in each questionnaire, "
+    text += f"{count(trained, 'training item')} before the first one." if trained else "no training."
+    yield SetupCard("checks", "Checks and training", text, _url(campaign, "campaign_checks"))
+
+
+def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
+    if not forecast.items:
+        return "Nothing matches yet."
+    per = f"about {design.items_per_questionnaire} per questionnaire"
+    topics = count(forecast.topics, "topic")
+    if campaign.kind == CampaignKind.POINTWISE:
+        return f"{count(forecast.units, 'response')} on {topics}, {per}."
+    if campaign.kind == CampaignKind.EXPERT:
+        rules = {PICKED: "selected by hand", LEAST: "with the lowest agreement"}
+        rule = rules.get(design.rule, "drawn from the hard ones")
+        source = campaign.source.name if campaign.source else ""
+        return f"{count(forecast.units, 'item')} of “{source}”, {rule}, {per}."
+    pairs = f"All {count(forecast.units, 'pair')} of {topics}"
+    if design.pairs_per_topic is not None:
+        pairs = f"{count(forecast.units, 'pair')} of {topics}, up to {design.pairs_per_topic} per topic"
+    return f"{pairs}, {forecast.both_orders:,} of them in both orders, {per}."
+
+
+def _judges(campaign: Campaign) -> str:
+    per_person = campaign.questionnaires_per_person
+    most = f"at most {count(per_person, 'questionnaire')} per person" if per_person else "no limit per person"
+    judges = f"{count(campaign.k, 'judge')} per questionnaire"
+    return f"{judges}, {count(campaign.minutes, 'minute')} each, {most}."
+
+
+def _pay(campaign: Campaign, forecast: Forecast) -> str:
+    if campaign.pay is None:
+        return "Unpaid." if campaign.kind == CampaignKind.EXPERT else "Not set yet."
+    currency = campaign.study.currency
+    pay, wage, more = (
+        money.format_amount(amount, currency) for amount in (campaign.pay, forecast.wage, forecast.fee + forecast.tax)
+    )
+    extra = f", plus {more} for fees and tax" if forecast.fee + forecast.tax else ""
+    return f"{pay} per questionnaire ({wage} per hour){extra}."
+
+
+def _eligibility(campaign: Campaign) -> str:
+    who = campaign.eligibility
+    rules = []
+    if who.get("languages"):
+        rules.append(f"first language {', '.join(who['languages'])}")
+    if who.get("countries"):
+        rules.append(f"from {', '.join(who['countries'])}")
+    if who.get("approval_rate") is not None:
+        rules.append(f"approval rate of at least {who['approval_rate']:g} %")
+    if who.get("completed") is not None:
+        rules.append(f"at least {who['completed']:,} completed tasks")
+    return f"On a platform: {', '.join(rules)}." if rules else "Everybody may take part."
+
+
+def is_run_here(campaign: Campaign) -> bool:
+    """Say whether this system hands out the campaign's questionnaires, or will."""
+    return campaign.state == CampaignState.DRAFT or campaign.has_slots
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Write a number with what is counted."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _url(campaign: Campaign, name: str) -> str:
+    return reverse(name, args=[campaign.study.slug, campaign.pk])

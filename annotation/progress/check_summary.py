@@ -1,0 +1,45 @@
+"""How attention checks and known labels of a campaign were answered so far, all judges together."""
+
+from dataclasses import dataclass
+
+from analysis.stats.proportions import Proportion, wilson
+
+from ..models import Assignment, Campaign
+from ..quality import check_results
+from .judges import HANDED_IN
+
+
+@dataclass(frozen=True)
+class CheckSummary:
+    """Checks passed, questionnaires with a failed check, and known labels given; each None where there are none."""
+
+    passed: Proportion | None
+    with_failures: Proportion | None
+    known: Proportion | None
+
+    @property
+    def rows(self) -> list[tuple[str, Proportion]]:
+        """What there is, with its label."""
+        named = [
+            ("Attention checks passed", self.passed),
+            ("Questionnaires with a failed check", self.with_failures),
+            ("Known labels answered as expected", self.known),
+        ]
+        return [(label, share) for label, share in named if share is not None]
+
+
+def check_summary(campaign: Campaign) -> CheckSummary:
+    """Return the results of the questionnaires that were submitted; those whose judge had all erased are left out."""
+    submitted = Assignment.objects.filter(
+        questionnaire__campaign=campaign, state__in=HANDED_IN, participant__erased_at__isnull=True
+    )
+    keys = list(submitted.values_list("pk", flat=True))
+    checks = list(check_results.check_results(keys).values())
+    gold = [result.hit for results in check_results.gold_results(keys).values() for result in results]
+    passed = [result.passed for results in checks for result in results]
+    failed = [not all(result.passed for result in results) for results in checks]
+    return CheckSummary(_share(passed), _share(failed), _share(gold))
+
+
+def _share(outcomes: list[bool]) -> Proportion | None:
+    return wilson(sum(outcomes), len(outcomes)) if outcomes else None

@@ -1,0 +1,65 @@
+"""The pace at which questionnaires come in, and how long the rest takes at this pace."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from ..campaigns.setup_cards import count
+from .queries import AssignmentFacts, StateCounts
+from .wages import keep_valid
+
+#: The last day counts if so many were submitted in it; otherwise the last week, which tells more.
+ENOUGH: Final = 5
+DAY: Final = timedelta(days=1)
+WEEK: Final = timedelta(days=7)
+HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many questionnaires were submitted in which time, and how long the rest takes at this pace.
+
+    `left` is None if nothing was submitted in this time.
+    """
+
+    submitted: int
+    window: timedelta
+    left: timedelta | None
+
+    @property
+    def text(self) -> str:
+        """How long the rest takes, in words."""
+        if self.left is None:
+            return ""
+        hours = self.left / HOUR
+        if hours < 2:
+            return f"about {count(max(1, round(60 * hours)), 'minute')}"
+        return f"about {count(round(hours), 'hour') if hours < 48 else count(round(hours / 24), 'day')}"
+
+    @property
+    def is_of_a_day(self) -> bool:
+        """Whether it is the pace of the last day, not of the last week."""
+        return self.window <= DAY
+
+
+def pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:
+    """Return the pace of the questionnaires that stand; None if none was submitted, or none is missing.
+
+    If the first questionnaire was assigned later than a day or a week ago, the time since then counts, but no less than
+    an hour.
+    """
+    kept = [row for row in keep_valid(rows) if row.submitted_at is not None]
+    missing = whole.planned - whole.collected
+    if not kept or missing <= 0:
+        return None
+    begun = min(row.assigned_at or row.submitted_at for row in kept)  # type: ignore[type-var]
+    recent = _submitted(kept, now - DAY)
+    window, number = (DAY, recent) if recent >= ENOUGH else (WEEK, _submitted(kept, now - WEEK))
+    assert begun is not None, "each has been submitted"
+    window = max(min(window, now - begun), HOUR)
+    return Pace(number, window, missing / number * window if number else None)
+
+
+def _submitted(rows: Iterable[AssignmentFacts], since: datetime) -> int:
+    return sum(row.submitted_at is not None and row.submitted_at > since for row in rows)
