@@ -75,7 +75,10 @@ class CampaignForm(TermsForm):
     """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
 
     PAID: Final = ("pay", "fee", "tax", "minutes", "wage_floor")
-    ASKED: Final = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments")
+    ASKED: Final = (
+        "name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments",
+        "shows_passages", "has_practice",
+    )  # fmt: skip
     TERMS = (*ASKED, *PAID)
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
     DRAWN: Final = (
@@ -143,7 +146,7 @@ class CampaignForm(TermsForm):
     class Meta:
         model = Campaign
         fields = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments",
-                  "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
+                  "shows_passages", "has_practice", "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
         formfield_callback = form_field
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
