@@ -44,7 +44,7 @@ def test_instructions_and_consent_are_easy_to_read() -> None:
         "pairs": instructions(study, CampaignKind.PAIRWISE),
         "responses": instructions(study, CampaignKind.POINTWISE),
         "consent of judges": judging.consent(study)["text"],
-        "instructions of writers": writing.instructions(),
+        "instructions of writers": writing.instructions(study),
         "consent of writers": writing.consent(study),
     }
     grades = {name: grade(readability.count(plain(text))) for name, text in texts.items()}
@@ -63,7 +63,7 @@ def instructions(study: Study, kind: str) -> str:
     ensure = (
         default_dimensions.ensure_pointwise if kind == CampaignKind.POINTWISE else default_dimensions.ensure_pairwise
     )
-    return judging.instructions(kind, ensure(study=study, now=NOW), items=15, checks=1)
+    return judging.instructions(study, kind, ensure(study=study, now=NOW), items=15, checks=1)
 
 
 def test_the_grade_is_that_of_the_published_formula() -> None:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0002_staff_notes_and_saved_replies'),
+        ('studies', '0003_invitation'),
     ]
 
     operations = [

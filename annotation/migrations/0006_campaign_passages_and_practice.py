@@ -12,7 +12,7 @@ def leave_opened_campaigns(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0004_item_confidence'),
+        ('annotation', '0005_item_confidence'),
         ('studies', '0001_initial'),
     ]
 
