@@ -219,8 +219,8 @@ GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instru
 # Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
 WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
 
-# Email (docs/guides/email.md): the mail server as a URL, or a folder for trying out. Without one, invitations of members
-# are files in a folder of the data folder, and participants are asked for no address.
+# Email (docs/guides/email.md): the mail server as a URL, or a folder for trying out. Without one, invitations of
+# members are files in a folder of the data folder, and participants are asked for no address.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 MAIL_FOLDER = DATA_DIR / "mail"
 SENDS_MAIL = EMAIL_URL != ""
