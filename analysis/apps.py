@@ -16,11 +16,13 @@ class AnalysisConfig(AppConfig):
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.navigation import Group, register_card, register_item
+        from crowdrag.studies.study.closure import Closure, register_obstacles
 
         from .analyses import erasure as analyses_erasure
         from .analyses import forms as analysis_form
         from .analyses import queries, updates
         from .analyses import services as analyses_services
+        from .archive import clones
         from .archive import services as archive_services
         from .experiments import report as experiment_report
         from .experiments.fair_rag import experiment as fair
@@ -40,6 +42,7 @@ class AnalysisConfig(AppConfig):
         updates.register(analyses_services.result_url, analysis_form.describe)
         schedules.register("analysis.updates", lambda now: updates.update_due(now=now), updates.EVERY)
         archive_services.register()
+        clones.register()
         planning.register(plan_form.describe)
         reports_services.register()
         analysis_report.register(analyses_services.KIND)
@@ -54,6 +57,7 @@ class AnalysisConfig(AppConfig):
         schedules.register("analysis.releases.tidy", storage.tidy, storage.TIDY_EVERY)
         register_part(Step.ANALYSE, queries.analysis_part)
         register_part(Step.PUBLISH, releases_queries.release_part)
+        register_obstacles(releases_queries.publications, Closure.DELETE)
         register_item(Group.COLLECT, 15, _("Planner"), "planner", section="planner")
         for page in registry.pages():
             register_item(Group.RESULTS, page.order, page.label, page.url_name, section="results")

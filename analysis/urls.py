@@ -47,6 +47,7 @@ API = [
     path("planner/", planner_api.Planner.as_view(), name="api_planner"),
     path("bertscore/", bertscore_api.Bertscore.as_view(), name="api_bertscore"),
     path("exports/", exports_api.Exports.as_view(), name="api_exports"),
+    path("clone/", exports_api.Clone.as_view(), name="api_study_clone"),
 ]
 #: One address for each page that a method has.
 PAGES = [
@@ -65,9 +66,10 @@ urlpatterns = [
     path("studies/<slug:slug>/results/report/build/", analyses_views.build_report, name="report_build"),
     path("studies/<slug:slug>/results/report/<str:name>", analyses_views.report_file, name="report_file"),
     path("studies/<slug:slug>/results/analyses/", analyses_views.analyses, name="analyses"),
-    path("studies/<slug:slug>/results/compare/", analyses_views.compare, name="compare_runs"),
+    path("studies/<slug:slug>/results/analyses/compare/", analyses_views.compare, name="compare_runs"),
     path("studies/<slug:slug>/results/bertscore/start/", analyses_views.start, name="bertscore_start"),
     path("studies/<slug:slug>/results/tables/<slug:name>.<slug:form>", analyses_views.table, name="result_table"),
+    path("studies/<slug:slug>/clone/", archive_views.clone_study, name="study_clone"),
     path("studies/<slug:slug>/planner/", planning_views.planner, name="planner"),
     path("studies/<slug:slug>/planner/<uuid:key>/", planning_views.show_progress, name="planner_progress"),
     path("studies/<slug:slug>/planner/<uuid:key>/use/", planning_views.use, name="planner_use"),

@@ -18,16 +18,21 @@ class AnnotationConfig(AppConfig):
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, platform_status
         from annotation.llm_judges import judge_run
-        from annotation.progress import services
+        from annotation.progress import closure, costs, services
         from annotation.progress.campaign_summary import judging_part, study_card
         from annotation.quality.screening import queue
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
+        from crowdrag.studies.study.closure import Closure, register_obstacles
+        from crowdrag.studies.study.costs import register_spending
 
         register_item(Group.COLLECT, 20, _("Judging"), "campaigns", section="judging")
         register_item(Group.COLLECT, 30, _("Model judges"), "model_judges", section="model_judges")
+        register_obstacles(closure.work_in_progress)
+        register_obstacles(closure.payments, Closure.DELETE)
+        register_spending(costs.spending_line)
         register_inbox(queue.inbox_entries)
         register_part(Step.COLLECT, judging_part)
         register_card(order=20, template="annotation/progress/_study_card.html", context=study_card)

@@ -24,6 +24,7 @@ urlpatterns = [
     path("", include("writing.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),
+    path("", include("crowdrag.demo.urls")),
     # What no app's endpoints answer is said as the API says it.
     re_path("^api/v1/", UnknownAddress.as_view()),
 ]

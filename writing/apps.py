@@ -18,23 +18,67 @@ class WritingConfig(AppConfig):
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.enums import Role
-        from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
+        from crowdrag.studies.navigation import (
+            Group,
+            StartOffer,
+            register_card,
+            register_counts,
+            register_inbox,
+            register_item,
+            register_start,
+        )
+        from crowdrag.studies.study.closure import Closure, register_obstacles
+        from crowdrag.studies.study.costs import register_spending
         from writing import erasure, invariants
         from writing.assignments import activity, leases, slots
+        from writing.corpus import queries as corpus_queries
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
         from writing.llm_writers import writer_run
-        from writing.progress.overview import corpus_card, data_part, progress_card, writing_part
+        from writing.progress import closure
+        from writing.progress.overview import (
+            corpus_card,
+            progress_card,
+            responses_part,
+            spending_line,
+            topics_part,
+            writing_part,
+        )
         from writing.review import queue
 
-        register_item(Group.DATA, 10, _("Topics"), "topics", section="topics")
+        register_item(Group.DATA, 10, _("Topics"), "topics", section="topics", has_count=True)
+        register_item(Group.DATA, 20, "Responses", "responses", section="responses", has_count=True)
         register_item(Group.DATA, 30, _("Import"), "import", section="import", role=Role.EDITOR)
         register_item(Group.COLLECT, 10, _("Writing"), "writing_progress", section="writing")
+        register_obstacles(closure.work_in_progress)
+        register_obstacles(closure.payments, Closure.DELETE)
         register_inbox(queue.inbox_entries)
-        register_part(Step.DATA, data_part)
+        register_counts(corpus_queries.sidebar_counts)
+        register_spending(spending_line)
+        register_part(Step.DATA, topics_part)
+        register_part(Step.DATA, responses_part)
         register_part(Step.COLLECT, writing_part)
-        register_card(order=10, template="writing/corpus/_study_card.html", context=corpus_card)
+        register_card(order=30, template="writing/corpus/_study_card.html", context=corpus_card)
         register_card(order=12, template="writing/progress/_study_card.html", context=progress_card)
+        register_start(
+            StartOffer(
+                order=10,
+                title="Import a file",
+                text="Questions and the answers of your systems: CSV, JSON lines or TREC. "
+                "You see a preview before anything is stored.",
+                label="Import",
+                url_name="import",
+            )
+        )
+        register_start(
+            StartOffer(
+                order=20,
+                title="Paste topics",
+                text="One question a line. Responses can be written by people or models, or imported later.",
+                label="Paste topics",
+                url_name="import_paste",
+            )
+        )
         corpus_importers.register()
         writer_run.register_kind()
         invariants.register_all()

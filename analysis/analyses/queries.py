@@ -20,19 +20,20 @@ from ..methods.leaderboard import queries as leaderboard_queries
 from ..methods.settings import PARAMETERS, AnalysisSettings
 from ..reports import report_page
 from ..tables import run_tables
+from ..tables.rows import Row
 from . import services as analyses_services
 from .services import KIND
 
 LEADERS_SHOWN = 5
 
 
-def study_card(study: Study) -> dict[str, Any]:
-    """Return what the card shows: the top of the leaderboard and the mean agreement."""
+def study_card(study: Study) -> dict[str, Any] | None:
+    """Return what the card shows: the top of the leaderboard and the mean agreement; None before an analysis."""
     runs = Run.objects.filter(study=study, kind=KIND)
     run = runs.filter(state=RunState.DONE).newest_first().first()
     active = runs.active().newest_first().first()
     if run is None:
-        return {"run": None, "active": active}
+        return None if active is None else {"run": None, "active": active}
     tables = run_tables.read(run, "agreement_means", "leaderboard")
     means = tables["agreement_means"]
     complete = [
@@ -55,11 +56,13 @@ def analysis_part(study: Study) -> StepPart:
         return StepPart(_("Not analysed yet"), Progress.TO_DO, Action(_("Analyse"), address) if has_data else None)
     if state.changed or state.run.stale_at:
         return StepPart(_("The data have changed"), Progress.STARTED, Action(_("Analyse again"), address))
-    return StepPart(_("Up to date"), Progress.DONE)
+    return StepPart(_("Up to date"), Progress.DONE, url=address)
 
 
 ANALYSES_PER_PAGE = 25
 MOST_CHOICES = 200
+#: So many rows of the leaderboards of two analyses are shown side by side.
+MOST_COMPARED = 50
 DEFAULTS = AnalysisSettings().write()
 
 
@@ -128,3 +131,30 @@ def choices(study: Study) -> list[Run]:
 def _finished(study: Study) -> Any:
     runs = Run.objects.filter(study=study, kind=KIND, state=RunState.DONE)
     return runs.select_related("study", "created_by").newest_first()
+
+
+@dataclass(frozen=True)
+class LeaderboardChange:
+    """A participant of the leaderboard over all dimensions in two analyses; None where it is in one of them only."""
+
+    participant: str
+    old: Row | None
+    new: Row | None
+
+    @property
+    def merit_difference(self) -> float | None:
+        """How much the merit rose."""
+        return None if self.old is None or self.new is None else self.new["merit"] - self.old["merit"]
+
+
+def compare_leaderboards(old: Run, new: Run) -> list[LeaderboardChange]:
+    """Return who is ranked where in two analyses, in the order of the new one; those that it lacks come last."""
+    before, after = (
+        {row["participant"]: row for row in leaderboard_queries.best(_leaderboard(run), MOST_COMPARED)}
+        for run in (old, new)
+    )
+    return [LeaderboardChange(name, before.get(name), after.get(name)) for name in dict.fromkeys([*after, *before])]
+
+
+def _leaderboard(run: Run) -> list[Row]:
+    return run_tables.read(run, "leaderboard")["leaderboard"] if "leaderboard" in run_tables.names(run) else []

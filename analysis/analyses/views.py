@@ -250,6 +250,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     old, new = (_named_analysis(request, study, name) for name in ("a", "b"))
     context = page_context(request, state, "analyses") | {"old": old, "new": new}
     if old and new:
+        context["leaderboards"] = reports_queries.compare_leaderboards(old, new)
         context["comparison"] = comparison.compare(old, new)
     context["choices"] = reports_queries.choices(study)
     return render(request, "analysis/analyses/compare.html", context)

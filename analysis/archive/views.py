@@ -13,7 +13,7 @@ from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
-from . import services
+from . import clones, services
 
 PAGE = 25
 
@@ -46,7 +46,7 @@ def _left_out(artifact: Artifact) -> dict[str, int] | None:
     return omitted
 
 
-@study_page(Role.EDITOR)
+@study_page(Role.EDITOR, is_open_when_archived=True)
 @require_POST
 def start(request: HttpRequest, study: Study) -> HttpResponse:
     """Start an export and show its progress."""
@@ -56,3 +56,35 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
         return redirect("exports", slug=study.slug)
     run = services.start(study=study, format_=form.cleaned_data["format"], by=request.user)  # type: ignore[arg-type]
     return redirect("run", slug=study.slug, key=run.key)
+
+
+class CloneForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """How the clone is called, and whether it has responses."""
+
+    with_responses = forms.BooleanField(
+        label="With imported responses",
+        required=False,
+        help_text="Responses of systems and models that were imported. What people wrote is never copied.",
+    )
+
+    class Meta:
+        model = Study
+        fields = ["title", "slug"]
+        error_messages = {
+            "slug": {
+                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
+                "unique": "Another study has this short name. Choose another one.",
+            }
+        }
+
+
+@study_page(Role.EDITOR, is_open_when_archived=True)
+def clone_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Ask how the clone is called, and start it."""
+    initial = {"title": f"{study.title} (copy)"[:200], "slug": f"{study.slug[:75]}-copy"}
+    form = CloneForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        run = clones.start(source=study, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        return redirect("run", slug=run.study.slug, key=run.key)
+    context = {"form": form, "section": "manage"}
+    return render(request, "analysis/archive/clone.html", context, status=422 if form.errors else 200)

@@ -1,6 +1,6 @@
 """What the pages of releases show: a study's own, the public ones, and how to load and cite one."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -288,3 +288,9 @@ def release_part(study: Study) -> StepPart:
         return StepPart(f"Version {latest.number} is published", Progress.DONE)
     action = Action("Continue the release", reverse("release", args=[study.slug, latest.number]))
     return StepPart(f"Version {latest.number} is not published yet", Progress.STARTED, action)
+
+
+def publications(study: Study) -> Iterator[str]:
+    """Say that releases are published, which others may cite."""
+    if Release.objects.filter(study=study).public().exists():
+        yield "The study has a published release, which others may cite. Archive the study instead."

@@ -9,7 +9,6 @@ from django.core.cache import cache
 from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
@@ -87,11 +86,13 @@ def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
 SHOWN = 10
 
 
-def study_card(study: Study) -> dict[str, Any]:
+def study_card(study: Study) -> dict[str, Any] | None:
     """Return campaigns with how each stands (open ones first, then the latest), how many more there are, and the link
-    by which anybody may try to judge."""
+    by which anybody may try to judge; None without a campaign."""
     ours = Campaign.objects.filter(study=study).current()
     shown = summarise(ours.with_counts().open_first()[:SHOWN])
+    if not shown:
+        return None
     return {"campaigns": shown, "more": ours.count() - len(shown), "link": _link(study)}
 
 
@@ -109,13 +110,13 @@ def judging_part(study: Study) -> StepPart | None:
         whole = total(_standings(opened).values())
         counts = {"done": whole.collected, "planned": whole.planned}
         text = _("%(done)d of %(planned)d questionnaires judged") % counts
-        return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action)
+        return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action, action.url)
     others = [each for each in campaigns if not each.has_slots]
     if not others:
         return StepPart(_("The campaign is a draft"), Progress.TO_DO, action)
     judgments = sum(tally.total() for tally in tally_answers(each.pk for each in others).values())
-    text = ngettext("%(n)d judgment", "%(n)d judgments", judgments) % {"n": judgments}
-    return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action)
+    text = f"{judgments:,} judgment{'' if judgments == 1 else 's'}"
+    return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)
 
 
 def _link(study: Study) -> EntryLink | None:

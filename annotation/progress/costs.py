@@ -3,9 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from crowdrag.studies.models import Study
+from crowdrag.studies.study.costs import SpendingLine
+
 from ..enums import AssignmentState
 from ..models import Campaign
-from .queries import AssignmentFacts, StateCounts
+from . import wages
+from .queries import AssignmentFacts, StateCounts, load_assignments
 
 S = AssignmentState
 
@@ -87,3 +91,16 @@ def extension(campaign: Campaign, whole: StateCounts, questionnaires: int, k: in
     added = max(questionnaires * k - whole.planned, 0)
     each = campaign.pay + charge(campaign) if campaign.pay else 0
     return Extension(k=k, more=more, places=added, cost=added * each)
+
+
+def spending_line(study: Study) -> SpendingLine | None:
+    """Return what judging has cost in all campaigns, for the study's overview; None if nothing."""
+    so_far = waiting = 0
+    hourly: list[float] = []
+    for campaign in Campaign.objects.filter(study=study, has_slots=True, is_simulated=False):
+        rows = load_assignments(campaign)
+        costs = spending(rows, campaign, StateCounts())
+        so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
+        rates = (wages.wage(row, row.active_seconds) for row in wages.keep_valid(rows))
+        hourly += [rate for rate in rates if rate is not None]
+    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly)) if so_far or waiting else None

@@ -22,7 +22,7 @@ from crowdrag import request_limits
 from crowdrag.accounts import tokens
 from crowdrag.accounts.enums import Scope
 from crowdrag.accounts.models import ApiToken
-from crowdrag.studies.access import UNAUDITED_STATUSES, audit_subject, record_access
+from crowdrag.studies.access import ARCHIVED, UNAUDITED_STATUSES, audit_subject, record_access
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.study.models import StudyQuerySet
@@ -63,6 +63,8 @@ class Endpoint(generics.GenericAPIView[Any]):
     largest: ClassVar[int | None] = None
     # What it shows of people who take part, if it does: whoever asks is noted, as on pages (`studies.access.audited`).
     shows: ClassVar[AuditedContent | None] = None
+    # Methods that are answered in an archived study too, which otherwise is only read.
+    open_when_archived: ClassVar[frozenset[str]] = frozenset()
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     metadata_class = None
     throttle_classes = ()
@@ -178,6 +180,9 @@ class Endpoint(generics.GenericAPIView[Any]):
             if need.role is not None and self.role < need.role:
                 raise Problem("forbidden", f"You need the role {need.role.label} or higher in this study.")
         self._check_scope(need.scope)
+        is_allowed = method in SAFE or method in self.open_when_archived
+        if "study" in self.kwargs and self.study.is_archived and not is_allowed:
+            raise Problem("conflict", ARCHIVED)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add what every answer says: how much may be asked yet, and that it is for nobody else."""

@@ -1,6 +1,7 @@
 """The app's registration."""
 
 from django.apps import AppConfig
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,8 +14,9 @@ class DemoConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what the demo does for long."""
-        from crowdrag.demo import setup
+        from crowdrag.demo import sample, setup
         from crowdrag.jobs.kinds import Kind, register
+        from crowdrag.studies.navigation import StartOffer, register_start
         from writing.llm_writers import queries, writer_run
 
         register(
@@ -35,5 +37,25 @@ class DemoConfig(AppConfig):
                 title=_("Judgments by a simulated crowd"),
                 work=setup.simulate_judgments,
                 finish=setup.after_judging,
+            )
+        )
+        register(
+            Kind(
+                name=sample.KIND,
+                title="Sample data",
+                work=sample.store_sample,
+                finish=sample.after_sample,
+                result_url=lambda run: reverse("responses", args=[run.study.slug]),
+            )
+        )
+        register_start(
+            StartOffer(
+                order=30,
+                title="Try with sample data",
+                text="Five topics with passages and responses, judged by a simulated crowd and analysed. "
+                "The study is marked as simulated, so use another study for your own data.",
+                label="Use sample data",
+                url_name="copy_sample",
+                is_post=True,
             )
         )

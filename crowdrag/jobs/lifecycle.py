@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
@@ -197,3 +198,9 @@ def wait(run: Run, report: worker.Report | None = None) -> Run:
         with suppress(NotActiveError):
             cancel(run=run)
         raise
+
+
+def active_runs(study: Study) -> Iterator[str]:
+    """Say that runs of a study are not over yet."""
+    if active := Run.objects.filter(study=study).active().count():
+        yield f"Active runs: {active}. Wait until they are done, or cancel them on the page “Activity”."

@@ -142,9 +142,11 @@ def _result_url(run: Run) -> str | None:
     return shows(run) if shows is not None and run.state == RunState.DONE else None
 
 
-def latest_runs(study: Study) -> dict[str, Any]:
-    """Return what the card shows."""
-    runs = list(Run.objects.filter(study=study).newest_first()[:5])
+def latest_runs(study: Study) -> dict[str, Any] | None:
+    """Return what the card shows; None if there was no run."""
+    runs = list(Run.objects.filter(study=study).select_related("created_by").newest_first()[:5])
+    if not runs:
+        return None
     return {"runs": [{"run": run, "title": kinds.title(run.kind)} for run in runs]}
 
 

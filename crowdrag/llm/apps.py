@@ -12,6 +12,9 @@ class LlmConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the app's page into a study's navigation."""
+        from crowdrag.llm.ledger import spending_line
         from crowdrag.studies.navigation import Group, register_item
+        from crowdrag.studies.study.costs import register_spending
 
+        register_spending(spending_line)
         register_item(Group.SETTINGS, 40, "Models and budget", "study_models", section="models")

@@ -17,6 +17,7 @@ from django.db.models import F, Q, QuerySet, Subquery, Sum
 
 from crowdrag.studies import money
 from crowdrag.studies.models import Study
+from crowdrag.studies.study.costs import SpendingLine
 
 from . import GatewayError
 from .enums import AttemptState, Fault
@@ -182,3 +183,9 @@ def remaining(*, study: Study) -> Decimal | None:
         return None
     spend = StudySpend.objects.filter(study=study).first()
     return Decimal(study.llm_budget) - (spend.total if spend else ZERO)
+
+
+def spending_line(study: Study) -> SpendingLine | None:
+    """Return what calls to models have cost at most, for the study's overview; None if nothing, and no budget."""
+    total = sum((spend.total for spend in StudySpend.objects.filter(study=study)), ZERO)
+    return SpendingLine("Models", "study_models", total, budget=study.llm_budget) if total or study.llm_budget else None

@@ -19,9 +19,11 @@ class OperationsConfig(AppConfig):
 
         from crowdrag.accounts import login_limits
         from crowdrag.jobs import schedules
+        from crowdrag.studies.study import deletion
 
-        from . import machines, migration_safety
+        from . import machines, migration_safety, retention
 
         schedules.register("operations.machine", machines.report_this_machine, timedelta(minutes=1))
         checks.register(migration_safety.check_release, checks.Tags.database)
+        deletion.on_removed(retention.record_deletion)
         schedules.register("audit.forget", login_limits.delete_expired, timedelta(days=1))

@@ -142,6 +142,16 @@ def remove_by_rule(*, name: str, until: datetime, by: User, now: datetime) -> Re
     return Removal.objects.create(at=now, by=by, rule=rule.name, rows=by_table)
 
 
+DELETION_RULE: Final = "study deleted"
+
+
+def record_deletion(study: Study, rows: dict[str, int], now: datetime) -> None:
+    """Note that a study was deleted, by whom, and how many rows went last."""
+    if study.deletion_requested_by is not None:
+        by = study.deletion_requested_by
+        Removal.objects.create(at=now, by=by, rule=DELETION_RULE, study_slug=study.slug, rows=rows)
+
+
 def latest_removals() -> list[Removal]:
     """Return what was removed last."""
     return list(Removal.objects.select_related("by").order_by("-at", "-id")[:REMOVALS_SHOWN])

@@ -21,8 +21,10 @@ class RecruitmentConfig(AppConfig):
         from crowdrag.studies.entry import enrolment
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import Group, register_item
+        from crowdrag.studies.study.closure import register_obstacles
 
         register_item(Group.COLLECT, 50, _("Recruitment"), "recruitments", section="recruitment", role=Role.EDITOR)
+        register_obstacles(platform_studies.running)
         activities.on_erase(submission_sync.on_erase)
         enrolment.register_device_source(platform_studies.allowed_devices)
         # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.

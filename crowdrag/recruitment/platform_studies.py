@@ -1,6 +1,7 @@
 """A study on the platform: its row here, its draft there, publish, pause, start, stop."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -290,3 +291,15 @@ def places_needed(platform_study: PlatformStudy, *, still: int) -> int:
 def fee(total: int, percent: float | None) -> int | None:
     """Return a platform's fee on what is paid, by the operator's percentage."""
     return None if percent is None else math.ceil(total * percent / 100)
+
+
+#: Studies in these states still recruit, or have work that waits for a review.
+RUNNING: Final = (
+    StudyStatus.SCHEDULED, StudyStatus.PUBLISHING, StudyStatus.ACTIVE, StudyStatus.PAUSED, StudyStatus.AWAITING_REVIEW,
+)  # fmt: skip
+
+
+def running(study: Study) -> Iterator[str]:
+    """Say that studies on the platform are not over yet."""
+    for name in PlatformStudy.objects.filter(study=study, status__in=RUNNING).values_list("name", flat=True):
+        yield f"The study “{name}” is running on the recruitment platform. Stop it there first."

@@ -27,6 +27,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_safe
 
@@ -35,6 +36,7 @@ from crowdrag import prepared_statements, request_limits
 from . import activities, page_language
 from .enums import AuditedContent, ParticipantKind, Role
 from .models import Participant, Study
+from .navigation import inbox
 from .participants import consents
 
 View = Callable[..., HttpResponseBase]
@@ -46,22 +48,27 @@ UNAUDITED_STATUSES = {204, 301, 302, 303}
 _audit_sinks: list[AuditSink] = []
 # In the session: study's key (as a string, since sessions are JSON) -> participant's key.
 SESSION_PARTICIPANTS = "participants"
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
 # Asked for with every answer of everybody who takes part.
 _PARTICIPANT_SQL = f"""
     SELECT {prepared_statements.columns(Participant, "person")}, {prepared_statements.columns(Study, "study")}
     FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
     WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s AND person.erased_at IS NULL
+    AND study.deletion_requested_at IS NULL
     ORDER BY person.id LIMIT 1
 """  # noqa: S608 -- names of columns
 _PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
 
 
-def study_page(role: Role, *, max_bytes: int = 0) -> Callable[[View], View]:
+def study_page(role: Role, *, max_bytes: int = 0, is_open_when_archived: bool = False) -> Callable[[View], View]:
     """Let members of at least this role in; the view gets the study in place of its slug.
 
     Whoever is no member learns nothing: 404, as for a study that is not there. A member whose role is too low: 403.
     A page that takes files says how large a request may be (`max_bytes`). Looking for a form's token reads the whole
     request, so such a page asks who somebody is first, then for the size, and then for the token.
+
+    In an archived study pages are read, and nothing is sent, except where a page is open nevertheless.
     """
 
     def decorate(view: View) -> View:
@@ -75,6 +82,9 @@ def study_page(role: Role, *, max_bytes: int = 0) -> Callable[[View], View]:
             if held < role:
                 raise PermissionDenied(f"This page is for members who are {role.label} or more.")
             request.study, request.study_role = study, held  # type: ignore[attr-defined]
+            request.inbox = SimpleLazyObject(lambda: inbox(study, request.user))  # type: ignore[attr-defined,arg-type]
+            if study.is_archived and request.method not in SAFE_METHODS and not is_open_when_archived:
+                raise PermissionDenied(ARCHIVED)
             refused = request_limits.refusal(request, max_bytes) if max_bytes else None
             return refused or answer(request, study, *args, **kwargs)
 

@@ -1,6 +1,6 @@
 """The checklist on a study's overview: what is done and what is next. Each app adds its part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db.models import TextChoices
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from .entry.models import Arrival
 from .enums import Role
 from .models import Study
-from .navigation import inbox
+from .navigation import InboxEntry
 
 
 class Step(TextChoices):
@@ -43,11 +43,12 @@ class Action:
 
 @dataclass(frozen=True)
 class StepPart:
-    """What one app says of a step: one short line, how far it is, and what can be done."""
+    """What one app says of a step: one short line, how far it is, what can be done, and the page that shows it."""
 
     text: str
     progress: Progress
     action: Action | None = None
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class ChecklistRow:
 
     step: Step
     progress: Progress
-    texts: list[str]
+    parts: list[StepPart]
     action: Action | None
 
 
@@ -83,13 +84,18 @@ def register_part(step: Step, source: Source) -> None:
     _sources.append((step, source))
 
 
-def checklist(study: Study, role: int) -> Checklist:
-    """Return the steps of a study, and what a member of this role does next.
+def checklist(study: Study, role: int, inbox: Iterable[InboxEntry]) -> Checklist:
+    """Return the steps of a study, and what a member of this role does next; `inbox` is what waits in the study.
 
     Work that waits for a review comes first, since people wait for their pay; then what was not begun yet, in order;
     then collection in progress; publication last.
     """
-    rows = [_row(step, study, role) for step in Step]
+    parts: dict[Step, list[StepPart]] = {step: [] for step in Step}
+    parts[Step.REVIEW].append(review_part(study, inbox))
+    for step, source in _sources:
+        if (part := source(study)) is not None:
+            parts[step].append(part)
+    rows = [_row(step, parts[step], role) for step in Step]
     by_step = {row.step: row for row in rows}
     unfinished = [row for row in rows if row.action and row.progress is not Progress.DONE]
     order = [Step.REVIEW, Step.DATA, Step.ANALYSE, Step.COLLECT, Step.PUBLISH]
@@ -98,19 +104,17 @@ def checklist(study: Study, role: int) -> Checklist:
     return Checklist(rows, min(unfinished, key=lambda row: order.index(row.step), default=None))
 
 
-def _row(step: Step, study: Study, role: int) -> ChecklistRow:
-    answers = [source(study) for each, source in _sources if each is step]
-    parts = [part for part in answers if part is not None]
+def _row(step: Step, parts: list[StepPart], role: int) -> ChecklistRow:
     states = {part.progress for part in parts}
     progress = states.pop() if len(states) == 1 else Progress.STARTED if states else Progress.TO_DO
     open_parts = [part for part in parts if part.progress is not Progress.DONE]
     actions = [part.action for part in open_parts if part.action and role >= part.action.role]
-    return ChecklistRow(step, progress, [part.text for part in parts], next(iter(actions), None))
+    return ChecklistRow(step, progress, parts, next(iter(actions), None))
 
 
-def review_part(study: Study) -> StepPart:
+def review_part(study: Study, inbox: Iterable[InboxEntry]) -> StepPart:
     """Say how much waits for a review, a screening or an answer."""
-    if waiting := sum(entry.count for entry in inbox(study)):
+    if waiting := sum(entry.count for entry in inbox):
         text = ngettext("%(n)d item is waiting", "%(n)d items are waiting", waiting) % {"n": waiting}
         action = Action(str(_("Review now")), reverse("inbox", args=[study.slug]), Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)

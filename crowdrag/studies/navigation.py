@@ -1,6 +1,6 @@
 """The navigation of a study, the cards on its overview, and what its inbox counts. Each app registers its own."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -48,6 +48,8 @@ class NavigationItem:
         Members below this role do not see it.
     has_badge : bool
         Whether it shows how many items are in the inbox.
+    has_count : bool
+        Whether it shows how many rows its page lists, as a source of `register_counts` says.
     """
 
     group: Group
@@ -57,15 +59,16 @@ class NavigationItem:
     section: str
     role: Role = Role.VIEWER
     has_badge: bool = False
+    has_count: bool = False
 
 
 @dataclass(frozen=True)
 class Card:
-    """A card on a study's overview: a template and its context."""
+    """A card on a study's overview: a template and its context, None where there is nothing to show."""
 
     order: int
     template: str
-    context: Callable[[Study], dict[str, Any]]
+    context: Callable[[Study], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,31 @@ class InboxEntry:
     notices: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class StartOffer:
+    """A way to begin with an empty study: a page, or with `is_post` an action that is done at once.
+
+    `label` is the button's, `url_name` an address that takes the study's slug.
+    """
+
+    order: int
+    title: str
+    text: str
+    label: str
+    url_name: str
+    is_post: bool = False
+    role: Role = Role.EDITOR
+
+
 InboxSource = Callable[[Study, User | None], Iterable[InboxEntry]]
+# By the name of an item's address, how many rows its page lists.
+CountSource = Callable[[Study], dict[str, int]]
 
 _items: list[NavigationItem] = []
 _cards: list[Card] = []
+_start_offers: list[StartOffer] = []
 _inbox_sources: list[InboxSource] = []
+_count_sources: list[CountSource] = []
 
 
 def register_item(
@@ -112,19 +135,30 @@ def register_item(
     section: str,
     role: Role = Role.VIEWER,
     has_badge: bool = False,
+    has_count: bool = False,
 ) -> None:
     """Add a page to the sidebar; called once from an app's `ready`."""
-    _items.append(NavigationItem(group, order, label, url_name, section, role, has_badge))
+    _items.append(NavigationItem(group, order, label, url_name, section, role, has_badge, has_count))
 
 
-def register_card(*, order: int, template: str, context: Callable[[Study], dict[str, Any]]) -> None:
+def register_card(*, order: int, template: str, context: Callable[[Study], dict[str, Any] | None]) -> None:
     """Add a card to every study's overview; called once from an app's `ready`."""
     _cards.append(Card(order, template, context))
+
+
+def register_start(offer: StartOffer) -> None:
+    """Add a way to begin with an empty study; called once from an app's `ready`."""
+    _start_offers.append(offer)
 
 
 def register_inbox(source: InboxSource) -> None:
     """Add a source of the inbox: it returns what waits for a decision or an answer; called once from `ready`."""
     _inbox_sources.append(source)
+
+
+def register_counts(source: CountSource) -> None:
+    """Add a source of counts in the sidebar, of one cheap query; called once from an app's `ready`."""
+    _count_sources.append(source)
 
 
 def items(role: int) -> list[NavigationItem]:
@@ -135,9 +169,14 @@ def items(role: int) -> list[NavigationItem]:
 
 
 def cards(study: Study) -> list[dict[str, Any]]:
-    """Return the cards of a study's overview with what each shows."""
-    ordered = sorted(_cards, key=lambda card: card.order)
-    return [{"template": card.template, **card.context(study)} for card in ordered]
+    """Return the cards of a study's overview with what each shows; those that are empty are left out."""
+    contexts = ((card, card.context(study)) for card in sorted(_cards, key=lambda card: card.order))
+    return [{"template": card.template, **context} for card, context in contexts if context is not None]
+
+
+def start_offers(role: int) -> list[StartOffer]:
+    """Return the ways in which a member of this role can begin with an empty study, in order."""
+    return sorted((offer for offer in _start_offers if role >= offer.role), key=lambda offer: offer.order)
 
 
 def inbox(study: Study, member: User | None = None) -> list[InboxEntry]:
@@ -146,12 +185,24 @@ def inbox(study: Study, member: User | None = None) -> list[InboxEntry]:
     return [entry for entry in entries if entry.count or entry.notices]
 
 
+def unanswered(study: Study) -> Iterator[str]:
+    """Say that items in the inbox wait, which nobody could decide in an archived study."""
+    if waiting := sum(entry.count for entry in inbox(study)):
+        yield f"Items that wait in the inbox: {waiting}. Decide on them first."
+
+
+def counts(study: Study) -> dict[str, int]:
+    """Return the counts in the sidebar by the name of the item's address."""
+    return {name: count for source in _count_sources for name, count in source(study).items()}
+
+
 def context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: the study at hand, the member's role in it, and the pages in its sidebar."""
     values: dict[str, Any] = {"version": __version__}
     if (study := getattr(request, "study", None)) is not None:
         role = request.study_role  # type: ignore[attr-defined]
         values |= {"study": study, "study_role": Role(role), "navigation": items(role)}
-        # The sidebar and the page of the inbox share it.
-        values["inbox"] = SimpleLazyObject(lambda: inbox(study, request.user))  # type: ignore[arg-type]
+        # The sidebar, the page of the inbox and the checklist share it: `crowdrag.studies.access` counts it once.
+        values["inbox"] = request.inbox  # type: ignore[attr-defined]
+        values["sidebar_counts"] = SimpleLazyObject(lambda: counts(study))
     return values

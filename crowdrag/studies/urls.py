@@ -18,6 +18,10 @@ urlpatterns = [
     path("studies/<slug:slug>/", study.study_home, name="study"),
     path("studies/<slug:slug>/inbox/", study.inbox_page, name="inbox"),
     path("studies/<slug:slug>/about/", study.about_study, name="study_about"),
+    path("studies/<slug:slug>/manage/", study.manage_study, name="study_manage"),
+    path("studies/<slug:slug>/archive/", study.archive_study, name="study_archive"),
+    path("studies/<slug:slug>/restore/", study.restore_study, name="study_restore"),
+    path("studies/<slug:slug>/delete/", study.delete_study, name="study_delete"),
     path("studies/<slug:slug>/members/", study.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", study.remove_member, name="member_remove"),
     path(
@@ -57,6 +61,8 @@ urlpatterns = [
     path("api/v1/studies/<slug:study>/", api.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:study>/notes/", notes_api.NoteList.as_view(), name="api_notes"),
     path("api/v1/studies/<slug:study>/notes/<int:note>/", notes_api.NoteDetail.as_view(), name="api_note"),
+    path("api/v1/studies/<slug:study>/archive/", api.Archived.as_view(), name="api_study_archive"),
+    path("api/v1/studies/<slug:study>/restore/", api.Restored.as_view(), name="api_study_restore"),
     path("api/v1/studies/<slug:study>/members/", api.MemberList.as_view(), name="api_members"),
     path("api/v1/studies/<slug:study>/members/<int:user>/", api.MemberDetail.as_view(), name="api_member"),
 ]

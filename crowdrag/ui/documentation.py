@@ -10,6 +10,9 @@ from django.urls import reverse
 GUIDES: Final[dict[str, str]] = {
     "studies": "tutorials/",
     "study": "tutorials/own-system/",
+    "study_manage": "guides/studies/",
+    "study_clone": "guides/studies/",
+    "copy_sample": "explanation/demo/",
     "study_about": "guides/recruiting/",
     "study_models": "guides/models/",
     "members": "explanation/concepts/",

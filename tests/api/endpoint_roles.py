@@ -2,7 +2,10 @@
 
 LISTED: dict[str, dict[str, str]] = {
     "api_studies": {"GET": "anybody READ", "POST": "anybody CREATE"},
-    "api_study": {"GET": "VIEWER READ", "PATCH": "OWNER WRITE"},
+    "api_study": {"GET": "VIEWER READ", "PATCH": "OWNER WRITE", "DELETE": "OWNER MANAGE"},
+    "api_study_archive": {"POST": "OWNER MANAGE"},
+    "api_study_restore": {"POST": "OWNER MANAGE"},
+    "api_study_clone": {"POST": "EDITOR CREATE"},
     "api_members": {"GET": "VIEWER READ", "POST": "OWNER MANAGE"},
     "api_member": {"GET": "VIEWER READ", "PUT": "OWNER MANAGE", "DELETE": "OWNER MANAGE"},
     "api_notes": {"GET": "REVIEWER READ", "POST": "REVIEWER WRITE"},

@@ -1,12 +1,18 @@
-"""A response for display: statements in order, each with its cited passages."""
+"""Responses for display: lists of them, and one with its statements in order, each with its cited passages."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from django.db.models import Prefetch, Sum
+from django.db.models import Prefetch, Q, QuerySet, Sum, TextChoices
 from django.db.models.functions import Length
 
-from ..models import Citation, Response, Statement
+from crowdrag.studies.models import Study
+from crowdrag.studies.study.models import count_of
+
+from ..enums import Origin, TaskState
+from ..models import Citation, Response, Statement, Style, WritingTask
 from .models import ResponseQuerySet
 
 # White space is looked at once: a match begins where a run of it begins.
@@ -64,3 +70,121 @@ def log_facts(response: Response) -> LogFacts | None:
         return None
     sums = log.batches.aggregate(events=Sum("event_count"), stored=Sum(Length("payload")))
     return LogFacts(events=sums["events"] or 0, stored=sums["stored"] or 0, source=log.get_source_display())
+
+
+class ResponseStatus(TextChoices):
+    """What became of a response, as lists of researchers show it."""
+
+    INCLUDED = "included", "Included"
+    WAITING = "waiting", "Awaiting review"
+    REVISION = "revision", "Revision requested"
+    EXCLUDED = "excluded", "Excluded"
+    ERASED = "erased", "Erased"
+
+
+_ERASED: Final = Q(erased_at__isnull=False)
+_WAITING: Final = ~_ERASED & Q(task__state=TaskState.SUBMITTED, task__is_imported=False)
+_REVISION: Final = ~_ERASED & Q(task__state=TaskState.REVISION, task__is_imported=False)
+_UNDECIDED: Final = (TaskState.SUBMITTED, TaskState.REVISION)
+_SETTLED: Final = ~_ERASED & (Q(task__isnull=True) | Q(task__is_imported=True) | ~Q(task__state__in=_UNDECIDED))
+_STATUSES: Final[Mapping[str, Q]] = {
+    ResponseStatus.INCLUDED: _SETTLED & Q(is_included=True),
+    ResponseStatus.WAITING: _WAITING,
+    ResponseStatus.REVISION: _REVISION,
+    ResponseStatus.EXCLUDED: _SETTLED & Q(is_included=False),
+    ResponseStatus.ERASED: _ERASED,
+}
+#: How the list can be sorted, by the name in the address.
+SORTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "topic": ("topic__query", "style__name", "id"),
+    "words": ("words", "id"),
+}
+
+
+def status(response: Response) -> ResponseStatus:
+    """Say what became of a response; it comes with its task."""
+    task = response.task
+    if response.erased_at is not None:
+        return ResponseStatus.ERASED
+    if task is not None and not task.is_imported and task.state in _UNDECIDED:
+        return ResponseStatus.WAITING if task.state == TaskState.SUBMITTED else ResponseStatus.REVISION
+    return ResponseStatus.INCLUDED if response.is_included else ResponseStatus.EXCLUDED
+
+
+@dataclass(frozen=True)
+class ResponseFilter:
+    """Which responses to list; empty fields ask for all."""
+
+    words: str = ""
+    system: str = ""
+    style: str = ""
+    origin: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True)
+class ResponseChoices:
+    """What the responses of a study can be filtered by: styles by name and label, and names of systems and models."""
+
+    styles: list[tuple[str, str]]
+    systems: list[str]
+
+
+def response_choices(study: Study) -> ResponseChoices:
+    """Return what the responses of a study can be filtered by."""
+    responses = Response.objects.filter(study=study)
+    styles = Style.objects.filter(pk__in=responses.values("style")).order_by("name", "version")
+    systems = responses.exclude(origin=Origin.HUMAN).order_by("participant__external_id")
+    return ResponseChoices(
+        styles=list(dict(styles.values_list("name", "label")).items()),
+        systems=list(systems.values_list("participant__external_id", flat=True).distinct()),
+    )
+
+
+def list_responses(study: Study, filters: ResponseFilter, sort: str = "") -> QuerySet[Response]:
+    """Return the responses of a study that pass a filter, with all that a list shows; by topic by default."""
+    responses = Response.objects.filter(study=study)
+    if filters.words:
+        responses = responses.filter(
+            Q(topic__query__icontains=filters.words)
+            | Q(topic__external_id__icontains=filters.words)
+            | Q(participant__external_id__icontains=filters.words)
+            | Q(text__icontains=filters.words)
+            | Q(external_id=filters.words)
+        )
+    if filters.system:
+        responses = responses.filter(participant__external_id=filters.system).exclude(origin=Origin.HUMAN)
+    if filters.style:
+        responses = responses.filter(style__name=filters.style)
+    if filters.origin:
+        responses = responses.filter(origin=filters.origin)
+    if filters.status:
+        responses = responses.filter(_STATUSES[filters.status])
+    order = SORTS.get(sort.removeprefix("-"), SORTS["topic"])
+    responses = responses.order_by(*(f"-{name}" for name in order) if sort.startswith("-") else order)
+    return responses.with_people().select_related("task").defer("text", "style__instructions", "topic__narrative")
+
+
+def response_versions(responses: Iterable[Response]) -> dict[int, int]:
+    """Return which version of a text each response is, by its key: a revision counts on from what it revises.
+
+    One query for each step of the longest line of revisions.
+    """
+    lines = {response.pk: response.task.revises_id if response.task else None for response in responses}
+    versions = dict.fromkeys(lines, 1)
+    while earlier := {key for key in lines.values() if key is not None}:
+        revised = dict(WritingTask.objects.filter(pk__in=earlier).values_list("pk", "revises_id"))
+        for pk, key in lines.items():
+            if key is not None:
+                versions[pk] += 1
+                lines[pk] = revised.get(key)
+    return versions
+
+
+def sidebar_counts(study: Study) -> dict[str, int]:
+    """Return how many topics and responses the sidebar shows; one query."""
+    counted = Study.objects.filter(pk=study.pk).annotate(
+        n_topics=count_of(Study, "topics__external_id", distinct=True), n_responses=count_of(Study, "responses")
+    )
+    topics, responses = counted.values_list("n_topics", "n_responses").get()
+    return {"topics": topics, "responses": responses}

@@ -9,6 +9,7 @@ urlpatterns = [
     path("studies/<slug:slug>/topics/", views.topics, name="topics"),
     # An id may hold slashes, so that addresses which go on after one stand before its own.
     path("studies/<slug:slug>/topics/<identifier:external_id>/", views.topic, name="topic"),
+    path("studies/<slug:slug>/responses/", views.responses, name="responses"),
     path("studies/<slug:slug>/responses/<identifier:external_id>/", views.response, name="response"),
     path("api/v1/studies/<slug:study>/topics/", api.Topics.as_view(), name="api_topics"),
     path(

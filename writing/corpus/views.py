@@ -8,12 +8,15 @@ from django.shortcuts import get_object_or_404, render
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
+from crowdrag.ui import remembered_filters
 
 from ..llm_writers import queries as llm_writers_queries
 from ..models import Response, Topic
 from . import queries as corpus_queries
+from .forms import ResponseFilterForm
 
 PER_PAGE = 50
+RESPONSE_FILTERS = ("q", "system", "style", "origin", "status", "sort")
 
 
 @study_page(Role.VIEWER)
@@ -40,6 +43,29 @@ def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
 
 
 @study_page(Role.VIEWER)
+@audited(AuditedContent.PEOPLE)
+def responses(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the responses, filtered as the member did last."""
+    if (earlier := remembered_filters.restore(request, f"responses-{study.pk}", RESPONSE_FILTERS)) is not None:
+        return earlier
+    form = ResponseFilterForm(study, request.GET)
+    listed = corpus_queries.list_responses(study, form.filters, request.GET.get("sort", ""))
+    page = Paginator(listed, PER_PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    versions = corpus_queries.response_versions(rows)
+    context = {
+        "page": page,
+        "rows": [(row, corpus_queries.status(row), versions[row.pk]) for row in rows],
+        "has_versions": any(version > 1 for version in versions.values()),
+        "form": form,
+        "is_filtered": form.filters != corpus_queries.ResponseFilter(),
+        "may_import": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
+        "section": "responses",
+    }
+    return render(request, "writing/corpus/responses.html", context)
+
+
+@study_page(Role.VIEWER)
 @audited(AuditedContent.RESPONSE)
 def response(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
     """Show a response, its statements and citations, and the passages beside it."""
@@ -59,6 +85,6 @@ def response(request: HttpRequest, study: Study, external_id: str) -> HttpRespon
         "log": corpus_queries.log_facts(response_shown),
         "may_replay": request.study_role >= Role.REVIEWER,  # type: ignore[attr-defined]
         "model": llm_writers_queries.provenance(response_shown),
-        "section": "topics",
+        "section": "responses",
     }
     return render(request, "writing/corpus/response.html", context)

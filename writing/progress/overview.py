@@ -10,13 +10,13 @@ from typing import Any, Final
 from django.db.models import Avg, Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from analysis.stats.bootstrap import Interval
 from crowdrag.studies import money
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
+from crowdrag.studies.study.costs import SpendingLine
 from crowdrag.ui import csv_export
 
 from ..enums import TaskState
@@ -291,36 +291,57 @@ def as_table(study: Study, name: str) -> bytes:
     return csv_export.to_csv(columns, rows)
 
 
-def corpus_card(study: Study) -> dict[str, Any]:
-    """Return the study's counts of topics, passages, and responses by style and origin."""
+def corpus_card(study: Study) -> dict[str, Any] | None:
+    """Return the study's counts of topics, passages, and responses by style and origin; None without a topic."""
     groups = Response.objects.filter(study=study, erased_at__isnull=True).values("style__label", "origin")
     rows = groups.annotate(n=Count("pk"), words=Avg("words")).order_by("style__label", "origin")
+    topics = Topic.objects.filter(study=study).current().count()
+    if not topics:
+        return None
     return {
-        "topics": Topic.objects.filter(study=study).current().count(),
+        "topics": topics,
         "passages": Passage.objects.filter(study=study).count(),
         "responses": [row | {"origin_label": _origin(row["origin"])} for row in rows],
     }
 
 
-def progress_card(study: Study) -> dict[str, Any]:
-    """Return how far people's writing is, and the link by which anybody may try it."""
+def progress_card(study: Study) -> dict[str, Any] | None:
+    """Return how far people's writing is, and the link by which anybody may try it; None if there is no writing."""
+    card = study_card(study)
+    if card["plan"] is None and not card["whole"].done:
+        return None
     open_links = EntryLink.objects.filter(study=study, purpose="writing", kind=EntryKind.OPEN, closed_at__isnull=True)
     link = open_links.filter(expires_at__isnull=True).order_by("-pk").first()
-    return {**study_card(study), "link": link}
+    return {**card, "link": link}
 
 
-def data_part(study: Study) -> StepPart:
-    """Say for the study's checklist how many topics and responses there are."""
+def spending_line(study: Study) -> SpendingLine | None:
+    """Return what writing has cost, for the study's overview; None if nothing."""
+    card = study_card(study)
+    so_far, waiting = card["spending"].so_far, card["spending"].waiting
+    if not so_far and not waiting:
+        return None
+    paid = wages.pay_of_responses(queries.load_tasks(study))
+    hourly = tuple(each.wage for each in paid if each.wage is not None)
+    return SpendingLine("Writing", "writing_progress", so_far, waiting, wages=hourly)
+
+
+def topics_part(study: Study) -> StepPart:
+    """Say for the study's checklist how many topics there are."""
     topics = Topic.objects.filter(study=study).current().count()
-    responses = Response.objects.filter(study=study, erased_at__isnull=True).count()
     if not topics:
-        return StepPart(
-            _("No topics yet"), Progress.TO_DO, Action(_("Import data"), reverse("import", args=[study.slug]))
-        )
-    words = ngettext("%(n)d topic", "%(n)d topics", topics) % {"n": topics}
-    if responses:
-        words += ", " + ngettext("%(n)d response", "%(n)d responses", responses) % {"n": responses}
-    return StepPart(words, Progress.DONE)
+        return StepPart("No topics yet", Progress.TO_DO, Action("Import data", reverse("import", args=[study.slug])))
+    text = f"{topics:,} topic{'s' if topics > 1 else ''}"
+    return StepPart(text, Progress.DONE, url=reverse("topics", args=[study.slug]))
+
+
+def responses_part(study: Study) -> StepPart | None:
+    """Say for the study's checklist how many responses there are; None without any."""
+    responses = Response.objects.filter(study=study, erased_at__isnull=True).count()
+    if not responses:
+        return None
+    text = f"{responses:,} response{'s' if responses > 1 else ''}"
+    return StepPart(text, Progress.DONE, url=reverse("responses", args=[study.slug]))
 
 
 def writing_part(study: Study) -> StepPart | None:
@@ -332,9 +353,10 @@ def writing_part(study: Study) -> StepPart | None:
     planned = whole.planned or 0
     text = _("%(done)d of %(planned)d responses written") % {"done": whole.done, "planned": planned}
     if planned and whole.done >= planned:
-        return StepPart(text, Progress.DONE)
+        return StepPart(text, Progress.DONE, url=reverse("writing_progress", args=[study.slug]))
     action = Action(_("Open the writing plan"), reverse("writing_plan", args=[study.slug]))
-    return StepPart(text, Progress.STARTED if plan.is_open or whole.done else Progress.TO_DO, action)
+    url = reverse("writing_progress", args=[study.slug])
+    return StepPart(text, Progress.STARTED if plan.is_open or whole.done else Progress.TO_DO, action, url)
 
 
 def _origin(value: str) -> str:

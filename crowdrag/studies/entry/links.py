@@ -232,7 +232,11 @@ def find(key_or_address: str) -> EntryLink | None:
     key = read_key(key_or_address)
     if key is None:
         return None
-    link = EntryLink.objects.select_related("study", "participant").filter(token_hash=hash_key(key)).first()
+    link = (
+        EntryLink.objects.select_related("study", "participant")
+        .filter(token_hash=hash_key(key), study__deletion_requested_at__isnull=True)
+        .first()
+    )
     if link and link.kind == EntryKind.PERSONAL and link.closed_at:
         return None
     return link

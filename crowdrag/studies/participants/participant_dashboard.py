@@ -54,19 +54,20 @@ def build(participant: Participant) -> ParticipantDashboard:
     return ParticipantDashboard(parts, sum(part.card.get("earned", 0) for part in parts))
 
 
-def people_card(study: Study) -> dict[str, Any]:
-    """Count who was invited, who came and who agreed, and what waits for an answer.
+def people_card(study: Study) -> dict[str, Any] | None:
+    """Count who was invited, who came and who agreed, and what waits for an answer; None if there is nobody.
 
     Whoever had all erased is left out, since how they came was erased too; whoever agreed has come.
     """
     invited = EntryLink.objects.invitations().filter(study=study)
     agreed = _participant_keys(Consent.objects.filter(participant__study=study))
-    return {
+    counts = {
         "invited": len(_participant_keys(invited)),
         "arrived": len(_participant_keys(Arrival.objects.filter(link__study=study)) | agreed),
         "consented": len(agreed),
         "waiting": services.count_unanswered(study),
     }
+    return counts if any(counts.values()) else None
 
 
 def _participant_keys(rows: "QuerySet[Any, Any]") -> set[int]:

@@ -3,7 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,9 +17,11 @@ from crowdrag.api.serializers import RequestBody, RoleField, StrictBooleanFilter
 from .. import codes
 from ..enums import Role
 from . import services
+from .closure import StudyInUseError
 from .models import Membership, Study, User, validate_short_name
 
 FIXED_FIELDS = ["language", "text_licence", "currency", "llm_budget", "is_simulated", "created_at"]
+CONFIRM = OpenApiParameter("confirm", str, required=True, description="The short name of the study, to confirm.")
 DESCRIPTION_FIELDS = ["title", "description", "researchers", "contact", "payment", "retention"]
 
 
@@ -40,6 +42,7 @@ class StudyRow(serializers.ModelSerializer[Study]):
             "llm_budget",
             "is_simulated",
             "created_at",
+            "archived_at",
         ]
 
 
@@ -116,9 +119,15 @@ class StudyList(ListEndpoint):
 
 
 class StudyDetail(Endpoint):
-    """A study."""
+    """A study. An archived one can be deleted, and not changed."""
 
-    needs = {"GET": Need(Role.VIEWER), "PATCH": Need(Role.OWNER, Scope.WRITE)}
+    needs = {
+        "GET": Need(Role.VIEWER),
+        "PATCH": Need(Role.OWNER, Scope.WRITE),
+        "DELETE": Need(Role.OWNER, Scope.MANAGE),
+    }
+    open_when_archived = frozenset({"DELETE"})
+    parameters = frozenset({"confirm"})
     serializer_class = StudyRow
 
     def get(self, request: Request, study: str) -> Response:
@@ -133,6 +142,53 @@ class StudyDetail(Endpoint):
         with self.unchanged(studies, StudyRow) as held:
             services.describe(study=held, **data)
             return Response(StudyRow(held).data)
+
+    @extend_schema(parameters=[CONFIRM], responses={202: None})
+    def delete(self, request: Request, study: str) -> Response:
+        """Delete a study with all that it holds.
+
+        Nothing in it may be published or paid. The rows are removed in the background.
+        """
+        confirmation = request.query_params.get("confirm", "")
+        try:
+            services.request_deletion(study=self.study, confirmation=confirmation, by=self.user)
+        except services.NotConfirmedError as error:
+            detail = {"parameter": "confirm", "detail": str(error), "code": "invalid"}
+            raise Problem("invalid", str(error), errors=[detail]) from None
+        except StudyInUseError as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(status=202)
+
+
+class Archived(Endpoint):
+    """The archiving of a study."""
+
+    needs = {"POST": Need(Role.OWNER, Scope.MANAGE)}
+    open_when_archived = frozenset({"POST"})
+    serializer_class = StudyRow
+
+    @extend_schema(request=None, responses=StudyRow)
+    def post(self, request: Request, study: str) -> Response:
+        """Archive a study. It can be read but not changed until it is restored."""
+        try:
+            services.archive(study=self.study, by=self.user)
+        except StudyInUseError as error:
+            raise Problem("conflict", str(error)) from None
+        return Response(StudyRow(Study.objects.with_role(self.user).get(pk=self.study.pk)).data)
+
+
+class Restored(Endpoint):
+    """The restoring of an archived study."""
+
+    needs = {"POST": Need(Role.OWNER, Scope.MANAGE)}
+    open_when_archived = frozenset({"POST"})
+    serializer_class = StudyRow
+
+    @extend_schema(request=None, responses=StudyRow)
+    def post(self, request: Request, study: str) -> Response:
+        """Restore an archived study, so that it can be changed again."""
+        services.restore(study=self.study)
+        return Response(StudyRow(Study.objects.with_role(self.user).get(pk=self.study.pk)).data)
 
 
 class MemberRow(serializers.ModelSerializer[Membership]):
@@ -165,6 +221,7 @@ class MemberList(ListEndpoint):
 
     needs = {"GET": Need(Role.VIEWER), "POST": Need(Role.OWNER, Scope.MANAGE)}
     queryset = Membership.objects.select_related("user")
+    open_when_archived = frozenset({"POST", "PUT", "DELETE"})
     serializer_class = MemberRow
 
     @extend_schema(request=NewMember, responses={201: MemberRow})
@@ -189,6 +246,7 @@ class MemberDetail(Endpoint):
         "PUT": Need(Role.OWNER, Scope.MANAGE),
         "DELETE": Need(Role.OWNER, Scope.MANAGE),
     }
+    open_when_archived = frozenset({"POST", "PUT", "DELETE"})
     serializer_class = MemberRow
 
     def rows(self, user: int) -> QuerySet[Membership]:

@@ -58,6 +58,12 @@ class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
 
 
+class DeleteForm(forms.Form):
+    """The confirmation of a deletion."""
+
+    confirmation = forms.CharField(label="Short name of the study", max_length=80)
+
+
 class MemberForm(forms.Form):
     """Somebody and their role."""
 

@@ -101,12 +101,16 @@ class StudyQuerySet(models.QuerySet["Study"]):
     """What can be said of studies. `for_user` is the one place where access is decided."""
 
     def for_user(self, user: "User | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
-        """Return the studies in which the user holds at least this role; operators hold every role."""
+        """Return the studies in which the user holds at least this role; operators hold every role.
+
+        A study that is being deleted is nobody's any more.
+        """
         if not user.is_authenticated or not user.is_active:
             return self.none()
+        kept = self.filter(deletion_requested_at__isnull=True)
         if user.is_superuser:
-            return self
-        return self.filter(memberships__user=user, memberships__role__gte=role)
+            return kept
+        return kept.filter(memberships__user=user, memberships__role__gte=role)
 
     def with_role(self, user: "User | AnonymousUser") -> "StudyQuerySet":
         """Annotate each study with the user's `role` in it (None where there is none)."""
@@ -168,6 +172,14 @@ class Study(models.Model):
     )
     created_at = models.DateTimeField(_("created"))
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # Nothing in an archived study is changed until it is restored.
+    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
+    archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # From then on nobody opens the study, and its rows are removed bit by bit (analysis/archive/deletion.py).
+    deletion_requested_at = models.DateTimeField(null=True, blank=True)
+    deletion_requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
 
     objects = StudyQuerySet.as_manager()
 
@@ -184,6 +196,11 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether the study can only be read."""
+        return self.archived_at is not None
 
     def clean(self) -> None:
         """Refuse a new study that could not be opened."""

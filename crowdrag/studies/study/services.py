@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ..enums import Role
+from .closure import Closure, refuse_if_in_use
 from .models import Membership, Study, User
 
 #: Fields whose values are checked wherever a study is made: its short name, and codes of a standard.
@@ -59,6 +60,60 @@ def discard(study: Study) -> bool:
         return False
     study.delete()
     return True
+
+
+@transaction.atomic
+def archive(*, study: Study, by: User, now: datetime | None = None) -> Study:
+    """Let a study only be read from now on, and leave it out of the list of studies; again, it stays as it is.
+
+    Raises
+    ------
+    StudyInUseError
+        While people work in it, somebody waits for an answer, or a run is active.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if not study.is_archived:
+        refuse_if_in_use(study, Closure.ARCHIVE)
+        study.archived_at, study.archived_by = now or timezone.now(), by
+        study.save(update_fields=["archived_at", "archived_by"])
+    return study
+
+
+@transaction.atomic
+def restore(*, study: Study) -> Study:
+    """Let an archived study be changed again."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    study.archived_at = study.archived_by = None
+    study.save(update_fields=["archived_at", "archived_by"])
+    return study
+
+
+class NotConfirmedError(ValueError):
+    """A deletion is confirmed by typing the study's short name."""
+
+    def __init__(self, study: Study):
+        super().__init__(f"Type the short name of the study to confirm: {study.slug}")
+
+
+@transaction.atomic
+def request_deletion(*, study: Study, confirmation: str, by: User, now: datetime | None = None) -> Study:
+    """Have a study deleted with all that it holds. From now on nobody can open it; its rows go in the background.
+
+    Raises
+    ------
+    NotConfirmedError
+        If `confirmation` is not the study's short name.
+    StudyInUseError
+        If something in it is published or paid, or work goes on in it.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if confirmation != study.slug:
+        raise NotConfirmedError(study)
+    if study.deletion_requested_at is None:
+        refuse_if_in_use(study, Closure.DELETE)
+        study.deletion_requested_at, study.deletion_requested_by = now or timezone.now(), by
+        study.save(update_fields=["deletion_requested_at", "deletion_requested_by"])
+    return study
 
 
 class LastOwnerError(ValueError):

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_POST, require_safe
 from ..access import public, signed_in, study_page
 from ..checklist import checklist
 from ..enums import Role
-from ..navigation import cards
+from ..navigation import cards, start_offers
 from . import services
-from .forms import AboutForm, MemberForm, StudyForm
+from .closure import Closure, StudyInUseError, obstacles
+from .forms import AboutForm, DeleteForm, MemberForm, StudyForm
 from .models import Study, User
 
 
@@ -24,9 +25,16 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 def my_studies(request: HttpRequest) -> HttpResponse:
-    """List the studies that I am a member of."""
+    """List the studies that I am a member of: those in use, or the archived ones."""
+    is_archive = "archived" in request.GET
     studies = Study.objects.for_user(request.user).with_role(request.user).with_counts().order_by("-created_at", "id")
-    return render(request, "studies/study/list.html", {"studies": studies})
+    shown = [study for study in studies if study.is_archived == is_archive]
+    context = {
+        "studies": shown,
+        "is_archive": is_archive,
+        "archived_count": sum(study.is_archived for study in studies),
+    }
+    return render(request, "studies/study/list.html", context)
 
 
 @signed_in
@@ -55,13 +63,71 @@ def study_home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the checklist of the study and the card of each app."""
     role: int = request.study_role  # type: ignore[attr-defined]
     context = {
-        "checklist": checklist(study, role),
+        "checklist": checklist(study, role, request.inbox),  # type: ignore[attr-defined]
         "cards": cards(study),
         "section": "overview",
         "may_describe": role >= Role.OWNER,
-        "may_import": role >= Role.EDITOR,
+        "start_offers": start_offers(role),
     }
     return render(request, "studies/study/home.html", context)
+
+
+@study_page(Role.EDITOR)
+@require_safe
+def manage_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Show how to clone, archive or delete the study, and what stands in the way."""
+    return _show_manage(request, study, DeleteForm())
+
+
+@study_page(Role.OWNER)
+@require_POST
+def archive_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Archive the study."""
+    try:
+        services.archive(study=study, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+    except StudyInUseError:
+        return _show_manage(request, study, DeleteForm(), status=422)
+    messages.success(request, "The study is archived.")
+    return redirect("study_manage", slug=study.slug)
+
+
+@study_page(Role.OWNER, is_open_when_archived=True)
+@require_POST
+def restore_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Restore an archived study."""
+    services.restore(study=study)
+    messages.success(request, "The study is restored.")
+    return redirect("study", slug=study.slug)
+
+
+@study_page(Role.OWNER, is_open_when_archived=True)
+@require_POST
+def delete_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """Delete the study, once its short name was typed."""
+    form = DeleteForm(request.POST)
+    if form.is_valid():
+        confirmation = form.cleaned_data["confirmation"]
+        try:
+            services.request_deletion(study=study, confirmation=confirmation, by=request.user)  # type: ignore[arg-type]
+        except services.NotConfirmedError as error:
+            form.add_error("confirmation", str(error))
+        except StudyInUseError:
+            return _show_manage(request, study, form, status=422)
+        else:
+            messages.success(request, f"“{study.title}” is being deleted.")
+            return redirect("studies")
+    return _show_manage(request, study, form, status=422)
+
+
+def _show_manage(request: HttpRequest, study: Study, form: DeleteForm, status: int = 200) -> HttpResponse:
+    context = {
+        "form": form,
+        "archive_obstacles": obstacles(study, Closure.ARCHIVE),
+        "delete_obstacles": obstacles(study, Closure.DELETE),
+        "is_owner": request.study_role >= Role.OWNER,  # type: ignore[attr-defined]
+        "section": "manage",
+    }
+    return render(request, "studies/study/manage.html", context, status=status)
 
 
 @study_page(Role.REVIEWER)
@@ -71,7 +137,7 @@ def inbox_page(request: HttpRequest, _study: Study) -> HttpResponse:
     return render(request, "studies/study/inbox.html", {"section": "inbox"})
 
 
-@study_page(Role.VIEWER)
+@study_page(Role.VIEWER, is_open_when_archived=True)
 def members(request: HttpRequest, study: Study) -> HttpResponse:
     """List the members; owners add one or change a role."""
     if request.method == "POST":
@@ -97,7 +163,7 @@ def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("members", slug=study.slug)
 
 
-@study_page(Role.OWNER)
+@study_page(Role.OWNER, is_open_when_archived=True)
 @require_POST
 def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
     """Take somebody out of the study."""

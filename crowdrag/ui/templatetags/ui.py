@@ -288,6 +288,7 @@ def study_sidebar(context: Context) -> dict[str, Any]:
         shown = {"item": item, "url": url, "is_beginning": is_beginning, "is_current": False}
         shown["href"] = url + run if item.section == "results" else url
         shown["badge"] = sum(entry.count for entry in context["inbox"]) if item.has_badge else 0
+        shown["count"] = context["sidebar_counts"].get(item.url_name, 0) if item.has_count else 0
         groups.setdefault(item.group, []).append(shown)
     shown_items = [each for group in groups.values() for each in group]
     named = [each for each in shown_items if each["item"].section == context.get("section")]

@@ -1,4 +1,4 @@
-/** The sidebar keeps its scroll position from page to page, and the current page is always in sight. */
+/** The sidebar keeps its scroll position from page to page, the current page is in sight, and the drawer closes behind one. */
 
 const KEY = "sidebar-position";
 
@@ -12,12 +12,19 @@ export function init(root) {
     current?.scrollIntoView({ block: "nearest" });
   };
   const remember = () => sessionStorage.setItem(KEY, String(sidebar.scrollTop));
+  /** The drawer covers the page: whoever tabs out of it wants to see where they are. @param {FocusEvent} event */
+  const leave = ({ relatedTarget }) => {
+    const isOutside = relatedTarget instanceof Node && !sidebar.contains(relatedTarget);
+    if (isOutside && sidebar.matches(":popover-open")) sidebar.hidePopover();
+  };
   show();
   // On a phone it has no height before it is opened.
   sidebar.addEventListener("toggle", show);
   sidebar.addEventListener("scroll", remember, { passive: true });
+  sidebar.addEventListener("focusout", leave);
   return () => {
     sidebar.removeEventListener("toggle", show);
     sidebar.removeEventListener("scroll", remember);
+    sidebar.removeEventListener("focusout", leave);
   };
 }

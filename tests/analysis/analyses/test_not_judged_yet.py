@@ -128,4 +128,4 @@ def test_report_files_and_command_claim_nothing_of_judgments(study, tmp_path):
     assert (tmp_path / "lengths.csv").stat().st_size
     assert json.loads((tmp_path / "agreement.json").read_text()) == []
     again = analyse(study)
-    assert visit(study, f"compare/?a={run.key}&b={again.key}").context["run"]
+    assert visit(study, f"analyses/compare/?a={run.key}&b={again.key}").context["run"]

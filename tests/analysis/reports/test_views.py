@@ -21,7 +21,7 @@ from tests.analysis.small_study import analyse
 from tests.factories import StudyFactory
 
 pytestmark = pytest.mark.django_db
-PAGES = ("report/", "analyses/", "compare/")
+PAGES = ("report/", "analyses/", "analyses/compare/")
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +59,10 @@ def test_there_are_no_other_files_nor_of_other_studies(run):
     ours, theirs = client_of(run.study), client_of(other)
     for client, study, page in (
         (ours, run.study, "report/report.exe"),
-        (ours, run.study, f"compare/?a=x&b={run.key}"),
+        (ours, run.study, f"analyses/compare/?a=x&b={run.key}"),
         (theirs, other, f"report/report.pdf?run={run.key}"),
         (theirs, other, f"report/?run={run.key}"),
-        (theirs, other, f"compare/?a={run.key}&b={run.key}"),
+        (theirs, other, f"analyses/compare/?a={run.key}&b={run.key}"),
     ):
         assert client.get(results(study, page)).status_code == 404, page
 
@@ -98,7 +98,7 @@ def test_two_analyses_are_compared(run):
     new = analyse(study)
 
     def compared(other: Run):
-        return visit(study, f"compare/?a={run.key}&b={other.key}").context["comparison"]
+        return visit(study, f"analyses/compare/?a={run.key}&b={other.key}").context["comparison"]
 
     assert compared(same).is_equal
     assert {each.name for each in compared(new).changed} >= {"agreement", "competence"}
@@ -111,7 +111,7 @@ def test_hostile_names_stay_texts_on_every_page():
         study.dimensions.filter(name="clear").update(label=name)
         study.styles.filter(name="bullet").update(label=name)
     run, new = analyse(study), analyse(study, seed=1)
-    for page in ("report/", "analyses/", f"compare/?a={run.key}&b={new.key}"):
+    for page in ("report/", "analyses/", f"analyses/compare/?a={run.key}&b={new.key}"):
         assert "<script>alert" not in text(visit(study, page))
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7*7 }}[U+202E]" in text(visit(study, "report/?part=agreement"))
     assert "<script" not in text(visit(study, "report/report.html"))

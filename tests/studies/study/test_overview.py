@@ -18,6 +18,7 @@ from tests.factories import (
     MembershipFactory,
     ParticipantFactory,
     ResponseFactory,
+    StudyFactory,
     TopicFactory,
 )
 
@@ -97,7 +98,7 @@ def test_the_inbox_is_for_reviewers(client: Client) -> None:
 
 
 def steps(study: Study, role: Role = Role.OWNER) -> tuple[dict[str, str], str | None]:
-    found = checklist.checklist(study, role)
+    found = checklist.checklist(study, role, navigation.inbox(study))
     next_url = found.next.action.url if found.next and found.next.action else None
     return {row.step.value: row.progress.value for row in found.rows}, next_url
 
@@ -124,7 +125,7 @@ def test_a_step_is_done_when_all_its_parts_are(monkeypatch: pytest.MonkeyPatch) 
     def progress(*parts: Progress) -> Progress:
         sources = [(Step.DATA, lambda _study, each=each: StepPart("", each)) for each in parts]
         monkeypatch.setattr(checklist, "_sources", sources)
-        return checklist.checklist(Study(slug="x"), Role.OWNER).rows[0].progress
+        return checklist.checklist(StudyFactory(), Role.OWNER, []).rows[0].progress
 
     assert progress() is Progress.TO_DO
     assert progress(Progress.DONE, Progress.DONE) is Progress.DONE
@@ -135,8 +136,8 @@ def test_a_step_is_done_when_all_its_parts_are(monkeypatch: pytest.MonkeyPatch) 
 def test_the_next_step_is_one_that_the_member_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     part = StepPart("", Progress.TO_DO, Action("Import", "/import/", Role.EDITOR))
     monkeypatch.setattr(checklist, "_sources", [(Step.DATA, lambda _study: part)])
-    study = Study(slug="x")
-    assert checklist.checklist(study, Role.REVIEWER).next is None
-    following = checklist.checklist(study, Role.EDITOR).next
+    study = StudyFactory()
+    assert checklist.checklist(study, Role.REVIEWER, navigation.inbox(study)).next is None
+    following = checklist.checklist(study, Role.EDITOR, navigation.inbox(study)).next
     assert following is not None
     assert following.step is Step.DATA

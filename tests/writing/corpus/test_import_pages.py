@@ -73,7 +73,7 @@ def test_an_upload_becomes_a_run_that_stores_it(study: Study, client: Client) ->
     kept, run = Upload.objects.get(study=study), worked(study)
     assert response["Location"] == reverse("run", args=[study.slug, run.key])
     assert run.created_by is not None
-    assert run.parameters == {"inputs": [{"role": "file", "upload": kept.pk}]}
+    assert run.parameters["inputs"] == [{"role": "file", "upload": kept.pk}]
     assert (run.state, run.summary["topics"]) == (RunState.DONE, 2)
     assert Topic.objects.filter(study=study).count() == 2
     assert client.get(response["Location"]).status_code == 200

@@ -15,9 +15,11 @@ from tests.factories import (
     RetrievedPassageFactory,
     StyleFactory,
     TopicFactory,
+    WritingTaskFactory,
 )
 from writing.corpus import queries as corpus_queries
 from writing.corpus import responses
+from writing.enums import TaskState
 from writing.models import Response
 
 pytestmark = pytest.mark.django_db
@@ -131,3 +133,66 @@ def test_the_spans_of_a_response_hold_its_text_without_the_markers() -> None:
     spans = corpus_queries.citation_spans(corpus_queries.with_statements(Response.objects.all()).get(pk=response.pk))
     assert "".join(span.text + span.rest for span in spans) == "Leaves fall. Snow melts.\nAnd so on."
     assert [span.ranks for span in spans] == [(2,), (0, 1), ()]
+
+
+def listed(client, base, query: str = "") -> list[str]:
+    return [row.external_id for row, _status, _version in client.get(f"{base}responses/{query}").context["rows"]]
+
+
+def test_responses_are_listed_by_as_many_queries_for_three_as_for_one(member, client, base) -> None:
+    counts = []
+    for number in (1, 3):
+        while member.study.responses.count() < number:
+            ResponseFactory(study=member.study, topic__study=member.study)
+        ResponseFactory()  # of another study
+        client.get(f"{base}responses/")
+        with CaptureQueriesContext(connection) as asked:
+            assert len(listed(client, base)) == number
+        counts.append(len(asked))
+    assert counts[0] == counts[1]
+
+
+def test_responses_are_filtered_and_the_filter_stays_until_it_is_cleared(member, client, base) -> None:
+    snow = TopicFactory(study=member.study, query="why does snow melt")
+    mine = {"study": member.study, "topic": snow, "style": StyleFactory(study=member.study)}
+    ResponseFactory(**mine, external_id="of-a", origin="SYSTEM", participant__external_id="sys-a", words=7)
+    ResponseFactory(**mine, external_id="of-b", origin="SYSTEM", participant__external_id="sys-b", words=5)
+    ResponseFactory(**mine, external_id="out", origin="HUMAN", is_included=False, words=9)
+    everything = {"of-a", "of-b", "out"}
+    for query, expected in (
+        ("?q=SNOW", everything), ("?q=rain", set()), ("?system=sys-a", {"of-a"}), ("?origin=HUMAN", {"out"}),
+        ("?status=excluded", {"out"}), ("?status=waiting", set()), ("?status=nonsense&origin=nonsense", everything),
+    ):  # fmt: skip
+        assert set(listed(client, base, query)) == expected, query
+    assert listed(client, base, "?sort=-words") == ["out", "of-a", "of-b"]
+    assert listed(client, base, "?origin=SYSTEM&sort=words&page=1") == ["of-b", "of-a"]
+    again = client.get(f"{base}responses/")
+    assert again.url == f"{base}responses/?origin=SYSTEM&sort=words"
+    assert set(listed(client, base, "?all=1")) == everything
+    assert set(listed(client, base)) == everything
+
+
+def test_a_response_is_listed_with_its_state_and_the_version_of_its_text(member) -> None:
+    mine = {"study": member.study, "topic": TopicFactory(study=member.study), "claimed": True, "submitted_at": NOW}
+    first = WritingTaskFactory(**mine, state=TaskState.REVISION)
+    second = WritingTaskFactory(**mine, state=TaskState.SUBMITTED, revises=first)
+    erased = ResponseFactory(study=member.study, topic__study=member.study, text="", erased_at=NOW)
+    for task in (first, second):
+        ResponseFactory(study=member.study, topic=task.topic, task=task)
+    rows = list(corpus_queries.list_responses(member.study, corpus_queries.ResponseFilter()))
+    states = {row.task_id: corpus_queries.status(row).value for row in rows}
+    assert states == {first.pk: "revision", second.pk: "waiting", None: "erased"}
+    versions = corpus_queries.response_versions(rows)
+    assert {row.task_id: versions[row.pk] for row in rows} == {first.pk: 1, second.pk: 2, None: 1}
+    for status in corpus_queries.ResponseStatus:
+        filtered = corpus_queries.list_responses(member.study, corpus_queries.ResponseFilter(status=status))
+        assert [corpus_queries.status(row) for row in filtered] in ([], [status])
+    assert erased.pk in {row.pk for row in rows}
+
+
+def test_the_sidebar_counts_topics_once_whatever_their_versions(member, django_assert_num_queries) -> None:
+    for version in (1, 2):
+        TopicFactory(study=member.study, external_id="t-1", version=version)
+    ResponseFactory(study=member.study, topic=TopicFactory(study=member.study))
+    with django_assert_num_queries(1):
+        assert corpus_queries.sidebar_counts(member.study) == {"topics": 2, "responses": 1}

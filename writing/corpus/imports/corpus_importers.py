@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from crowdrag.studies.models import Study
 
 from .. import responses
-from . import csv_files, importers, response_files, topic_files, trec
+from . import csv_files, importers, question_files, removal, response_files, topic_files, trec
 from .importers import COLUMNS, Importer, Input, Inputs, Options, Stored
 from .json_lines import Report
 from .problems import Problems
@@ -19,6 +19,16 @@ def _read_topics(files: Inputs, _options: Options, problems: Problems, report: R
 
 def _store_topics(study: Study, topics: list[topic_files.TopicInput], now: datetime) -> Stored:
     return Stored({"made": topic_files.store(study=study, topics=topics, now=now)})
+
+
+def _read_questions(
+    files: Inputs, _options: Options, problems: Problems, report: Report
+) -> list[topic_files.TopicInput]:
+    return question_files.read(files.one("file"), problems, report=report)
+
+
+def _store_questions(study: Study, topics: list[topic_files.TopicInput], now: datetime) -> Stored:
+    return Stored({"made": question_files.store(study=study, topics=topics, now=now)})
 
 
 def _read_trec(files: Inputs, options: Options, problems: Problems, report: Report) -> trec.Collected:
@@ -72,6 +82,7 @@ CSV = Importer(
     template="writing/corpus/imports/_csv.html",
     options=("style",),
     order=10,
+    is_deletable=True,
     has_columns=True,
 )
 TOPICS = Importer(
@@ -83,6 +94,19 @@ TOPICS = Importer(
     store=_store_topics,
     template="writing/corpus/imports/_topics.html",
     order=20,
+    is_deletable=True,
+    of_people=False,
+)
+QUESTIONS = Importer(
+    name="questions",
+    title="List of questions",
+    description="A text file with one question a line. You can also paste the lines.",
+    inputs=(Input("file", "Questions", "Text file in UTF-8, one question a line"),),
+    read=_read_questions,
+    store=_store_questions,
+    template="writing/corpus/imports/_questions.html",
+    order=15,
+    is_deletable=True,
     of_people=False,
 )
 TREC = Importer(
@@ -99,6 +123,7 @@ TREC = Importer(
     template="writing/corpus/imports/_trec.html",
     options=("depth",),
     order=30,
+    is_deletable=True,
     of_people=False,
 )
 RESPONSES = Importer(
@@ -111,10 +136,12 @@ RESPONSES = Importer(
     template="writing/corpus/imports/_responses.html",
     options=("style",),
     order=40,
+    is_deletable=True,
 )
 
 
 def register() -> None:
     """Register the imports of writing."""
-    for importer in (CSV, TOPICS, TREC, RESPONSES):
+    for importer in (CSV, QUESTIONS, TOPICS, TREC, RESPONSES):
         importers.register(importer)
+    removal.register()

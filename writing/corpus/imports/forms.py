@@ -1,18 +1,23 @@
 """The forms of imports."""
 
+from io import BytesIO
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from . import response_files, trec
+from . import question_files, response_files, trec
 from .csv_files import ColumnRole, ColumnsError, CsvPreview, check_roles
 from .fields import MAX_STYLE
 from .importers import OPTIONS, STRICT, Importer
+from .problems import BadInput, Problem, Problems
+from .sources import Member
 
 # The largest upload in bytes. Larger files are imported by the command, or in parts. What a file may hold is limited
 # where it is read: `json_lines.Limits`, `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
 MAX_IMPORT_BYTES = 2 * 1024**3
+# More questions than these many characters are a file.
+MAX_PASTED = 200_000
 
 
 class FileInput(forms.FileInput):
@@ -61,6 +66,39 @@ class ImportForm(forms.Form):
     def options(self) -> dict[str, Any]:
         """The options as chosen."""
         return {name: self.cleaned_data[name] for name in self.importer.options}
+
+
+class PasteForm(forms.Form):
+    """Questions, pasted one a line. They are checked as those of a file are."""
+
+    questions = forms.CharField(
+        label="Questions",
+        max_length=MAX_PASTED,
+        strip=False,
+        widget=forms.Textarea({"rows": 12, "spellcheck": "true"}),
+        help_text="One question a line. To set an ID, put it before the question, with a tab between them.",
+    )
+
+    @property
+    def content(self) -> bytes:
+        """The lines as a file has them."""
+        text: str = self.cleaned_data["questions"]
+        return text.encode(errors="surrogatepass")
+
+    def clean_questions(self) -> str:
+        """Refuse lines that an import would refuse."""
+        text: str = self.cleaned_data["questions"]
+        content = text.encode(errors="surrogatepass")
+        try:
+            question_files.read(Member("", len(content), lambda: BytesIO(content)), Problems())
+        except BadInput as error:
+            raise forms.ValidationError([_pasted_problem(problem) for problem in error.problems]) from error
+        return text
+
+
+def _pasted_problem(problem: Problem) -> str:
+    location = f"Line {problem.line}: " if problem.line else ""
+    return f"{location}{problem.message} (expected: {problem.expected})"
 
 
 class ColumnsForm(forms.Form):

@@ -118,6 +118,11 @@ def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Pro
 Text = str | Promise
 Options = Mapping[str, Any]
 STRICT, COLUMNS = "strict", "columns"
+#: The parameter that remembers when an import stored its rows, which all have that time.
+STORED_AT = "stored_at"
+#: The parameter of an import whose rows were deleted again.
+DELETED = "deleted"
+HIDDEN = ("inputs", STORED_AT, DELETED)
 #: What the options of imports are called.
 OPTIONS = {
     "depth": _("Passages per topic"),
@@ -165,6 +170,8 @@ class Importer:
         the part of its page that shows the format.
     has_columns
         whether a page asks for the role of each column before the import starts; else their names decide.
+    is_deletable
+        whether what it brought can be deleted again, as it consists of topics and responses only.
     """
 
     name: str
@@ -178,6 +185,7 @@ class Importer:
     order: int = 100
     of_people: bool = True
     has_columns: bool = False
+    is_deletable: bool = False
 
     @property
     def kind(self) -> str:
@@ -200,7 +208,7 @@ def register(importer: Importer) -> None:
             name=importer.kind,
             title=importer.title,
             work=_worker(importer),
-            result_url=_result_url,
+            result_url=result_url,
             describe=partial(describe, importer),
         )
     )
@@ -256,7 +264,9 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
         name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
         files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
     words = {COLUMNS: _describe_columns}
-    return files | kinds.label_parameters(run.parameters, labels=OPTIONS, words=words, hidden=("inputs",))
+    return files | kinds.label_parameters(
+        run.parameters, labels=OPTIONS, words=words, hidden=("inputs", STORED_AT, "deleted")
+    )
 
 
 def _describe_columns(roles: Mapping[str, str]) -> str:
@@ -283,10 +293,13 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
             raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
 
         def effect() -> None:
+            now = timezone.now()
             try:
-                stored = importer.store(unit.run.study, content, timezone.now())
+                stored = importer.store(unit.run.study, content, now)
             except BadInput as refused:
                 raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
+            unit.run.parameters[STORED_AT] = now.isoformat()
+            unit.run.save(update_fields=["parameters"])
             lifecycle.note(run=unit.run, summary=_summary(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect
@@ -305,5 +318,12 @@ def _summary(summary: dict[str, Any]) -> dict[str, Any]:
     return counts
 
 
-def _result_url(run: Run) -> str:
+def uploads_of(run: Run) -> set[int]:
+    """Return the uploaded files that a run reads, by key."""
+    inputs = run.parameters.get("inputs") or []
+    return {file["upload"] for file in inputs if isinstance(file, dict) and "upload" in file}
+
+
+def result_url(run: Run) -> str:
+    """Return where the result of an import is seen."""
     return reverse("study", args=[run.study.slug])

@@ -1,18 +1,23 @@
 """Import pages: choose an importer, upload, follow the run."""
 
+import uuid
+
+from django.contrib import messages
+from django.core.files.base import ContentFile
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
-from crowdrag.jobs import run_files
-from crowdrag.jobs.models import Upload
+from crowdrag.jobs import kinds, run_files
+from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
 
-from . import csv_files, importers, response_files
-from .forms import MAX_IMPORT_BYTES, ColumnsForm, ImportForm
+from . import csv_files, importers, removal, response_files
+from .forms import MAX_IMPORT_BYTES, ColumnsForm, ImportForm, PasteForm
 from .importers import COLUMNS, Importer
 from .problems import BadInput, Problems
 
@@ -20,7 +25,22 @@ from .problems import BadInput, Problems
 @study_page(Role.EDITOR)
 def imports(request: HttpRequest, study: Study) -> HttpResponse:
     """List what can be imported."""
-    return render(request, "writing/corpus/imports/list.html", {"importers": importers.all_importers()})
+    runs = [{"run": run, "title": kinds.title(run.kind)} for run in removal.deletable(study)]
+    context = {"importers": importers.all_importers(), "runs": runs}
+    return render(request, "writing/corpus/imports/list.html", context)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def import_delete(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Delete what an import brought."""
+    imported = get_object_or_404(Run, study=study, key=key)
+    try:
+        run = removal.start(run=imported, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+    except removal.NotDeletableError as error:
+        messages.error(request, str(error))
+        return redirect("import", slug=study.slug)
+    return redirect("run", study.slug, run.key)
 
 
 @study_page(Role.EDITOR, max_bytes=MAX_IMPORT_BYTES)
@@ -43,6 +63,19 @@ def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         run = importers.start(study=study, importer=importer, files=form.files_by_role, options=form.options, by=by)
         address = reverse("run", args=[study.slug, run.key])
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
+
+
+@study_page(Role.EDITOR)
+def import_paste(request: HttpRequest, study: Study) -> HttpResponse:
+    """Take questions that are pasted one a line, and start their import."""
+    form = PasteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        files = {"file": [ContentFile(form.content, name="Pasted questions.txt")]}
+        importer = importers.get("questions")
+        run = importers.start(study=study, importer=importer, files=files, by=request.user)  # type: ignore[arg-type]
+        return redirect("run", study.slug, run.key)
+    context = {"form": form, "section": "import"}
+    return render(request, "writing/corpus/imports/paste.html", context, status=422 if form.errors else 200)
 
 
 @study_page(Role.EDITOR)

@@ -1,0 +1,27 @@
+"""What of judging stands in the way when a study is archived or deleted."""
+
+from collections.abc import Iterator
+
+from crowdrag.studies.models import Study
+
+from ..enums import AssignmentState, CampaignState
+from ..models import Assignment, AssignmentPayment, Campaign
+
+
+def work_in_progress(study: Study) -> Iterator[str]:
+    """Say that people can begin, or have begun, to judge."""
+    opened = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN).order_by("name")
+    for name in opened.values_list("name", flat=True):
+        yield f"The campaign “{name}” is open. Close it first."
+    assignments = Assignment.objects.filter(questionnaire__campaign__study=study, participant__is_simulated=False)
+    if assigned := assignments.filter(state=AssignmentState.ASSIGNED).count():
+        yield f"Questionnaires being judged: {assigned}. Wait until they are submitted or released."
+
+
+def payments(study: Study) -> Iterator[str]:
+    """Say that judges have earned money, which has to be accounted for."""
+    paid = AssignmentPayment.objects.filter(
+        assignment__questionnaire__campaign__study=study, amount__gt=0, assignment__participant__is_simulated=False
+    )
+    if paid.exists():
+        yield "Judges have been paid, so their payment records must be kept. Archive the study instead."

@@ -1,0 +1,47 @@
+"""Questions, one a line, from a text file or pasted into a form."""
+
+from datetime import datetime
+from typing import Final
+
+from crowdrag.studies.models import Study
+
+from . import csv_files, json_lines
+from .csv_files import CsvContent
+from .fields import MAX_ID, AddressedIdentifier, Mismatch, Text
+from .problems import Problems
+from .sources import Member
+from .topic_files import TopicInput
+
+SEPARATOR: Final = "\t"
+
+
+def read(member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> list[TopicInput]:
+    """Read questions, each on a line of its own, with an ID and a tab before it or without.
+
+    A question without an ID gets one made of its words. The same question twice is one; one ID for two is a problem.
+    """
+    topics: dict[str, TopicInput] = {}
+    for number, line in json_lines.texts(member, problems, limits=json_lines.KEPT, report=report):
+        before, separator, after = line.strip().partition(SEPARATOR)
+        question = (after if separator else before).strip()
+        external_id = before.strip() if separator else csv_files.topic_id(question)
+        try:
+            Text().clean(question)
+            AddressedIdentifier(MAX_ID).clean(external_id)
+        except Mismatch as wrong:
+            problems.add(file=member.name, line=number, expected=wrong.expected, message=wrong.message)
+            continue
+        topic = TopicInput(external_id, question, (), file=member.name, line=number)
+        first = topics.setdefault(external_id, topic)
+        if first.query != question:
+            message = f"the ID {external_id} is on line {first.line} already, with another question"
+            problems.add(file=member.name, line=number, expected="one ID for each question", message=message)
+    if not topics and not problems.found:
+        problems.add(file=member.name, line=0, expected="one question a line", message="there are no questions")
+    problems.refuse_any()
+    return list(topics.values())
+
+
+def store(*, study: Study, topics: list[TopicInput], now: datetime) -> dict[str, int]:
+    """Store questions as topics; one that the study has already stays as it is, with its ID and its passages."""
+    return csv_files.store(study=study, content=CsvContent(topics=topics), now=now)
