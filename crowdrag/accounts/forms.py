@@ -42,12 +42,9 @@ class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
 LIFETIMES = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year"))]
 
 
-class StudiesField(forms.ModelMultipleChoiceField):
-    """Studies by title, and by the name in their address, which differs where titles are the same."""
-
-    def label_from_instance(self, obj: Study) -> str:
-        """Write a study as a choice."""
-        return f"{obj.title} ({obj.slug})"
+def study_choice(study: Study) -> str:
+    """A study by its title, and by the name in its address, which differs where titles are the same."""
+    return f"{study.title} ({study.slug})"
 
 
 class TokenForm(forms.Form):
@@ -64,7 +61,7 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Every token can read. A token never allows more than your own role in a study."),
     )
-    studies = StudiesField(
+    studies = forms.ModelMultipleChoiceField(
         label=_("Studies"),
         queryset=Study.objects.none(),
         required=False,
@@ -75,6 +72,7 @@ class TokenForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.fields["studies"].queryset = Study.objects.for_user(user).order_by("title", "id")  # type: ignore[attr-defined]
+        self.fields["studies"].label_from_instance = study_choice  # type: ignore[attr-defined]
 
     @property
     def order(self) -> dict[str, Any]:
