@@ -58,7 +58,11 @@ def built(run: Run) -> Report:
     labels = hashlib.sha256(repr(ValueLabels.of(run.study)).encode()).hexdigest()
     since = run.stale_at.timestamp() if run.stale_at else ""
     key = f"report-{run.key}-{since}-{labels}-{__version__}-{get_language()}"
-    return cache.get_or_set(key, lambda: _without_drawings(builder.report(run)), KEPT_SECONDS)  # type: ignore[no-any-return]
+    report: Report | None = cache.get(key)
+    if report is None:
+        report = _without_drawings(builder.report(run))
+        cache.set(key, report, KEPT_SECONDS)
+    return report
 
 
 def _without_drawings(report: Report) -> Report:

@@ -57,12 +57,9 @@ class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' 
 LIFETIMES = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year"))]
 
 
-class StudiesField(forms.ModelMultipleChoiceField):
-    """Studies by title, and by the name in their address, which differs where titles are the same."""
-
-    def label_from_instance(self, obj: Study) -> str:
-        """Write a study as a choice."""
-        return f"{obj.title} ({obj.slug})"
+def study_choice(study: Study) -> str:
+    """A study by its title, and by the name in its address, which differs where titles are the same."""
+    return f"{study.title} ({study.slug})"
 
 
 class TokenForm(forms.Form):
@@ -79,7 +76,7 @@ class TokenForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text=_("Every token can read. A token never allows more than your own role in a study."),
     )
-    studies = StudiesField(
+    studies = forms.ModelMultipleChoiceField(
         label=_("Studies"),
         queryset=Study.objects.none(),
         required=False,
@@ -90,6 +87,7 @@ class TokenForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.fields["studies"].queryset = Study.objects.for_user(user).order_by("title", "id")  # type: ignore[attr-defined]
+        self.fields["studies"].label_from_instance = study_choice  # type: ignore[attr-defined]
 
     @property
     def order(self) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def apart_by_intervals(ranked: list[Row]) -> list[Conclusion]:
 
 def rounded(count: int) -> int:
     """Round a count up to two digits: an approximation promises no more."""
-    step = 10 ** max(0, math.floor(math.log10(max(count, 1))) - 1)
+    step: int = 10 ** max(0, math.floor(math.log10(max(count, 1))) - 1)
     return math.ceil(count / step) * step
 
 

@@ -43,9 +43,14 @@ class PairVotes:
 
     def only(self, keep: NDArray[np.bool_]) -> PairVotes:
         """Return some of them."""
-        coder = None if self.coder is None else self.coder[keep]
-        columns = (self.left, self.right, self.topic, self.dimension, self.chances)
-        return PairVotes(*(column[keep] for column in columns), coder=coder)
+        return PairVotes(
+            left=self.left[keep],
+            right=self.right[keep],
+            topic=self.topic[keep],
+            dimension=self.dimension[keep],
+            chances=self.chances[keep],
+            coder=None if self.coder is None else self.coder[keep],
+        )
 
     def by_pair(self) -> PairVotes:
         """Return one entry for each presented pair and dimension, with the shares of its judgments."""
@@ -55,8 +60,13 @@ class PairVotes:
         )
         shares = np.zeros((len(first), 3))
         np.add.at(shares, index.ravel(), self.chances)
-        columns = (self.left, self.right, self.topic, self.dimension)
-        return PairVotes(*(column[first] for column in columns), chances=shares / counts[:, None])
+        return PairVotes(
+            left=self.left[first],
+            right=self.right[first],
+            topic=self.topic[first],
+            dimension=self.dimension[first],
+            chances=shares / counts[:, None],
+        )
 
 
 def votes_by_judges(analysed: Context) -> dict[str, PairVotes]:
