@@ -1,4 +1,4 @@
-"""The operator's dashboards, in the layout of Django's admin.
+"""The operator's dashboards.
 
 Each asks its part of operations. The audit log can be filtered and taken along; what retention or an erasure would
 remove is shown first, then it is removed, and that is noted.
@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -62,11 +62,11 @@ def dashboard(view: Callable[[HttpRequest, datetime], Dashboard]) -> Callable[..
 def render_framed(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Answer with a page in the admin's frame."""
+    """Answer with a page that lists the dashboards."""
     here = request.resolver_match.url_name if request.resolver_match else ""
     pages = [{"title": title, "url": reverse(name), "is_here": name == here} for name, title in PAGES.items()]
     title = PAGES.get(str(here), PAGES["operations"])
-    frame = {**admin.site.each_context(request), "title": title, "dashboards": pages}
+    frame = {"title": title, "dashboards": pages, "is_overview": here == "operations"}
     return render(request, f"operations/{template}.html", {**frame, **context}, status=status)
 
 

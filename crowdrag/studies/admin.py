@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from . import access
 from .enums import AuditedContent
-from .models import Consent, ConsentText, Membership, Participant, Study, User
+from .models import Consent, ConsentText, Participant, Study, User
 
 admin.site.site_header = admin.site.site_title = "CrowdRAG"
+admin.site.index_title = "Administration"
 
 
 class OfPeople:
@@ -73,27 +74,16 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     ]
 
 
-class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
-    """A study's members."""
-
-    model = Membership
-    fk_name = "study"
-    extra = 0
-    autocomplete_fields = ["user"]
-    fields = ["user", "role", "added_at"]
-
-
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Studies."""
+class StudyAdmin(UneditedAdmin):
+    """Studies; the pages of a study change it, and its members."""
 
     list_display = ["slug", "title", "language", "is_simulated", "created_at"]
     search_fields = ["slug", "title"]
-    inlines = [MembershipInline]
 
 
 @admin.register(Participant)
-class ParticipantAdmin(OfPeople, admin.ModelAdmin):  # type: ignore[type-arg]
+class ParticipantAdmin(OfPeople, ReadOnlyAdmin):
     """Participants; the platform's id stays closed."""
 
     list_display = ["external_id", "study", "kind", "is_simulated", "created_at"]
@@ -110,7 +100,7 @@ class ConsentTextAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Consent)
-class ConsentAdmin(OfPeople, admin.ModelAdmin):  # type: ignore[type-arg]
+class ConsentAdmin(OfPeople, ReadOnlyAdmin):
     """Who consented to what."""
 
     list_display = ["participant", "text", "given_at", "withdrawn_at"]

@@ -1,4 +1,4 @@
-"""The operator's dashboards in a browser: as accessible as any page, in Django admin's frame, wide and narrow."""
+"""The operator's dashboards in a browser: as accessible as any page, wide and narrow."""
 
 from typing import Any
 
