@@ -333,6 +333,7 @@ def register(experiment: Experiment) -> None:
             work=partial(work, experiment),
             result_url=result_url,
             describe=partial(wording.parameters_in_words, experiment),
+            subjects=wording.run_subjects,
         )
     )
 

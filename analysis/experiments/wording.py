@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, Final
@@ -120,6 +120,11 @@ def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
     if own_parameters.get(EARLIER):
         own_parameters[EARLIER] = kinds.run_reference_by_key(run.study, own_parameters[EARLIER])
     return shown | {_label(name, fields): _plain(value, fields.get(name)) for name, value in own_parameters.items()}
+
+
+def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
+    """Name the models that answer the questions of experiments."""
+    return {run.pk: str(run.parameters.get("generator") or "").partition(":")[2] for run in runs}
 
 
 def currency_of(run: Run) -> str:

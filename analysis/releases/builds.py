@@ -455,5 +455,6 @@ def register() -> None:
             work=work,
             result_url=result_url,
             describe=lambda run: {"Version": run.parameters["release"]},
+            subjects=lambda runs: {run.pk: f"version {run.parameters['release']}" for run in runs},
         )
     )

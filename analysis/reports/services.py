@@ -1,7 +1,7 @@
 """All files of a report as one ZIP: a run, because drawing every figure in every format takes a while."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,14 @@ def work(work: kinds.Work) -> Callable[[], None]:
 def register() -> None:
     """Register the run kind; called once when the app is ready."""
     kinds.register(
-        kinds.Kind(name=KIND, title=_("Report files"), work=work, result_url=result_url, describe=_describe_parameters)
+        kinds.Kind(
+            name=KIND,
+            title=_("Report files"),
+            work=work,
+            result_url=result_url,
+            describe=_describe_parameters,
+            subjects=_subjects,
+        )
     )
 
 
@@ -77,6 +84,12 @@ def result_url(run: Run) -> str:
 def _describe_parameters(run: Run) -> dict[str, Any]:
     key = run.parameters.get("analysis")
     return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
+
+
+def _subjects(runs: Sequence[Run]) -> dict[int, str]:
+    keys = {run.pk: str(run.parameters["analysis"]) for run in runs if "analysis" in run.parameters}
+    reported = {str(run.key): kinds.run_reference(run) for run in Run.objects.filter(key__in=keys.values())}
+    return {run: reported.get(key, "") for run, key in keys.items()}
 
 
 def _of(run: Run) -> RunQuerySet:

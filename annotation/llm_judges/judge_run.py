@@ -46,6 +46,7 @@ def register_kinds() -> None:
             finish=finish,
             result_url=queries.result_url,
             describe=queries.describe_parameters,
+            subjects=queries.run_subjects,
         )
     )
     register(
@@ -58,6 +59,7 @@ def register_kinds() -> None:
             finish=injection.finish,
             result_url=queries.result_url,
             describe=queries.describe_parameters,
+            subjects=queries.run_subjects,
         )
     )
 

@@ -1,6 +1,6 @@
 """Model judges, their outcomes and runs, for pages."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -206,6 +206,18 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 def describe_parameters(run: Run) -> dict[str, Any]:
     """Return a run's parameters in words; what is gone, or what nobody here knows any more, as it was kept."""
     return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
+
+
+def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
+    """Name the campaigns whose items models judge, and the models."""
+    sources = [run.parameters["source"] for run in runs if run.parameters.get("source")]
+    campaigns = dict(Campaign.objects.filter(pk__in=sources).values_list("pk", "name"))
+    models = dict(Endpoint.objects.values_list("pk", "name"))
+    named = {
+        run.pk: (campaigns.get(run.parameters.get("source")), models.get(run.parameters.get("endpoint")))
+        for run in runs
+    }
+    return {key: ", judged by ".join(filter(None, names)) for key, names in named.items()}
 
 
 def _endpoint(kept: Any) -> Any:

@@ -1,7 +1,7 @@
 """Kinds of runs. Each app registers its own in `AppConfig.ready`."""
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,6 +128,9 @@ class Kind:
     describe
         the run's parameters as people read them (`label_parameters`): what each is called, and its value in words;
         names instead of keys of rows. Kinds without it have no parameters.
+    subjects
+        what runs of this kind are about, in words, by the run's primary key: a campaign, a model, a file. Its queries
+        are as many for many runs as for one. Kinds without it are about the whole study.
     """
 
     name: str
@@ -138,6 +141,7 @@ class Kind:
     finish: Callable[[Run], None] | None = None
     result_url: Callable[[Run], str | None] | None = None
     describe: Callable[[Run], dict[str, Any]] | None = None
+    subjects: Callable[[Sequence[Run]], Mapping[int, str]] | None = None
 
 
 _kinds: dict[str, Kind] = {}
@@ -164,6 +168,18 @@ def get(name: str) -> Kind:
 def title(name: str) -> str:
     """Return a kind's title; its name where no app here knows it any more."""
     return str(_kinds[name].title) if name in _kinds else name
+
+
+def subjects(runs: Iterable[Run]) -> dict[int, str]:
+    """Say in words what runs are about, by primary key; those about the whole study are not in it."""
+    by_kind: dict[str, list[Run]] = {}
+    for run in runs:
+        by_kind.setdefault(run.kind, []).append(run)
+    named: dict[int, str] = {}
+    for name, alike in by_kind.items():
+        if (kind := _kinds.get(name)) is not None and kind.subjects is not None:
+            named.update(kind.subjects(alike))
+    return named
 
 
 def run_reference(run: Run) -> str:

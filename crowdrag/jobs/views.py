@@ -37,7 +37,7 @@ def run_list(request: HttpRequest, study: Study) -> HttpResponse:
     page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
     listed = list(page)
     shown = progress.measure_listed(listed)
-    rows = [{"run": run, "title": kinds.title(run.kind), "progress": shown[run.pk]} for run in listed]
+    rows = [{**labels, "progress": shown[labels["run"].pk]} for labels in _labels(listed)]
     context = {
         "page": page,
         "rows": rows,
@@ -89,7 +89,7 @@ def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     except lifecycle.NotActiveError as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, _("The run is cancelled. The results of finished units are kept."))
+        messages.success(request, "The run is cancelled. Finished steps are kept.")
     return redirect("run", slug=study.slug, key=key)
 
 
@@ -112,8 +112,14 @@ def _run(study: Study, key: uuid.UUID) -> Run:
 
 
 def _progress_context(run: Run) -> dict[str, Any]:
-    context = {"run": run, "title": kinds.title(run.kind), "progress": progress.measure(run)}
+    context = {**_labels([run])[0], "progress": progress.measure(run)}
     return context | {"at_work": progress.units_at_work(run), "waits_for": progress.find_wait(run)}
+
+
+def _labels(runs: list[Run]) -> list[dict[str, Any]]:
+    """Return each run with what it is and what it is about, in words."""
+    subjects = kinds.subjects(runs)
+    return [{"run": run, "title": kinds.title(run.kind), "subject": subjects.get(run.pk, "")} for run in runs]
 
 
 def _columns(problems: list[dict[str, Any]]) -> list[str]:
@@ -145,7 +151,7 @@ def _result_url(run: Run) -> str | None:
 def latest_runs(study: Study) -> dict[str, Any]:
     """Return what the card shows."""
     runs = list(Run.objects.filter(study=study).newest_first()[:5])
-    return {"runs": [{"run": run, "title": kinds.title(run.kind)} for run in runs]}
+    return {"runs": _labels(runs)}
 
 
 SHOWN_TROUBLED = 50
@@ -167,7 +173,7 @@ def services(request: HttpRequest) -> HttpResponse:
         "now": now,
         "beats": [{"beat": beat, "fresh": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats],
         "queues": queues,
-        "active": [{"run": run, "title": kinds.title(run.kind)} for run in active],
+        "active": _labels(list(active)),
         "stale": Unit.objects.stale(now).select_related("run__study").order_by("lease_until", "id")[:SHOWN_TROUBLED],
     }
     return render(request, "jobs/services.html", context)

@@ -1,6 +1,7 @@
 """The pages of runs."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -163,6 +164,23 @@ def test_what_was_refused_and_what_failed_stands_on_the_page(editor: Client, stu
     page = text(editor.get(url("run", failed)))
     assert "OSError: the disk is on fire" in page
     assert "Why do tides differ?, Essay" in page  # what the unit was at, by name
+
+
+def test_a_run_is_named_by_what_it_is_about_and_says_what_to_do(
+    editor: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def name(runs: list[Run]) -> dict[int, str]:
+        return {run.pk: f"campaign {run.parameters['units']}" for run in runs}
+
+    monkeypatch.setitem(kinds._kinds, "test.tiny", replace(kinds.get("test.tiny"), subjects=name))
+    run = start(study, units=3)
+    page = editor.get(url("run", run))
+    assert page.context["subject"] == "campaign 3"
+    assert 'data-testid="advice"' not in text(page)
+    assert "campaign 3" in text(editor.get(reverse("runs", args=[study.slug])))
+    for state in (RunState.FAILED, RunState.CANCELLED):
+        Run.objects.update(state=state, finished_at=timezone.now())
+        assert 'data-testid="advice"' in text(editor.get(url("run", run)))
 
 
 def test_what_kinds_made_up_is_escaped(editor: Client, study: Study) -> None:

@@ -1,6 +1,6 @@
 """Runs of models as writers, and their answers, for pages."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -126,6 +126,12 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 def describe_parameters(run: Run) -> dict[str, Any]:
     """Return a run's parameters in words; what is gone stays as it was kept."""
     return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
+
+
+def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
+    """Name the models that write."""
+    names = dict(Endpoint.objects.values_list("pk", "name"))
+    return {run.pk: names.get(run.parameters.get("endpoint"), "") for run in runs}
 
 
 def _endpoint(key: Any) -> Any:

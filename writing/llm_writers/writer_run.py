@@ -43,6 +43,7 @@ def register_kind() -> None:
             finish=finish,
             result_url=queries.result_url,
             describe=queries.describe_parameters,
+            subjects=queries.run_subjects,
         )
     )
 

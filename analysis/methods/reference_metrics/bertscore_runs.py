@@ -212,6 +212,7 @@ def register() -> None:
             work=work,
             result_url=_result_url,
             describe=_describe_parameters,
+            subjects=lambda runs: {run.pk: str(run.parameters.get("model", "")) for run in runs},
         )
     )
 

@@ -202,6 +202,7 @@ def register(importer: Importer) -> None:
             work=_worker(importer),
             result_url=_result_url,
             describe=partial(describe, importer),
+            subjects=subjects,
         )
     )
 
@@ -257,6 +258,19 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
         files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
     words = {COLUMNS: _describe_columns}
     return files | kinds.label_parameters(run.parameters, labels=OPTIONS, words=words, hidden=("inputs",))
+
+
+def subjects(runs: Sequence[Run]) -> dict[int, str]:
+    """Name the files that runs import."""
+    inputs = {run.pk: run.parameters.get("inputs") or [] for run in runs}
+    keys = [file["upload"] for files in inputs.values() for file in files if "upload" in file]
+    uploads = Upload.objects.filter(study__in={run.study_id for run in runs}, pk__in=keys)
+    names = dict(uploads.values_list("pk", "name"))
+
+    def name(file: dict[str, Any]) -> str:
+        return names.get(file["upload"], "") if "upload" in file else Path(file["path"]).name
+
+    return {key: ", ".join(filter(None, map(name, files))) for key, files in inputs.items()}
 
 
 def _describe_columns(roles: Mapping[str, str]) -> str:
