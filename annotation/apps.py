@@ -16,12 +16,13 @@ class AnnotationConfig(AppConfig):
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
         from annotation import invariants
         from annotation.imports import judgment_importers
-        from annotation.judging import activity, claims, erasure, leases, platform_status
+        from annotation.judging import activity, claims, erasure, leases, payments, platform_status
         from annotation.llm_judges import judge_run
         from annotation.progress import services
         from annotation.progress.campaign_summary import judging_part, study_card
         from annotation.quality.screening import queue
         from crowdrag.jobs import schedules
+        from crowdrag.payments.earnings import register_source
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
@@ -35,6 +36,7 @@ class AnnotationConfig(AppConfig):
         judge_run.register_kinds()
         invariants.register_all()
         activities.register_activities(claims.PREFIX, activity.activities_of)
+        register_source("judging", payments.earned)
         activities.on_withdraw(leases.on_withdraw)
         activities.on_erase(erasure.erase)
         platform_status.register()

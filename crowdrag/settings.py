@@ -30,6 +30,17 @@ VERSION = __version__
 DEBUG = env.bool("DEBUG", default=False)
 DATA_DIR = Path(env.str("CROWDRAG_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 
+# Email (docs/guides/operators.md): the mail server as a URL, such as smtp+tls://USER:PASSWORD@mail.example.org:587.
+# Without one, each message is a file in a folder of the data folder.
+MAIL_FOLDER = DATA_DIR / "mail"
+HAS_MAIL_SERVER = bool(env.str("EMAIL_URL", default=""))
+if HAS_MAIL_SERVER:
+    vars().update(env.email_url("EMAIL_URL"))
+else:
+    EMAIL_BACKEND, EMAIL_FILE_PATH = "django.core.mail.backends.filebased.EmailBackend", MAIL_FOLDER
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
+
 # Keys. Three of them, so that each can be kept, rotated or destroyed apart (docs/adr/0003).
 SECRET_KEY = required("SECRET_KEY", "it signs sessions and links")
 PSEUDONYM_KEY = required("CROWDRAG_PSEUDONYM_KEY", "it makes pseudonyms of platform ids")
@@ -64,6 +75,7 @@ INSTALLED_APPS = [
     "crowdrag.jobs",
     "crowdrag.webhooks",
     "crowdrag.recruitment",
+    "crowdrag.payments",
     "writing",
     "annotation",
     "analysis",

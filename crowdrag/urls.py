@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include("crowdrag.jobs.urls")),
     path("", include("crowdrag.llm.urls")),
     path("", include("crowdrag.recruitment.urls")),
+    path("", include("crowdrag.payments.urls")),
     path("", include("writing.urls")),
     path("", include("annotation.urls")),
     path("", include("analysis.urls")),

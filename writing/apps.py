@@ -15,12 +15,13 @@ class WritingConfig(AppConfig):
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
         from crowdrag.jobs import schedules
+        from crowdrag.payments.earnings import register_source
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item
         from writing import erasure, invariants
-        from writing.assignments import activity, leases, slots
+        from writing.assignments import activity, leases, payments, slots
         from writing.corpus.imports import corpus_importers
         from writing.editor import ingestion
         from writing.llm_writers import writer_run
@@ -54,6 +55,7 @@ class WritingConfig(AppConfig):
                 erasure=activity.erasure,
             )
         )
+        register_source("writing", payments.earned)
         activities.on_withdraw(leases.on_withdraw)
         activities.on_erase(erasure.erase)
         activity.register()

@@ -16,6 +16,10 @@ PLATFORM = (
     "itself."
 )
 TOLD = "Webhooks and their deliveries: settings of one server."
+PAID_OUT = (
+    "Lists of payments that one server's staff made outside CrowdRAG. What participants earned is stored with the work "
+    "itself."
+)
 LIVE = "Statistics of a running campaign. They can be computed from its judgments, which are in the archive."
 
 ENCODED = "Computed from the responses, which are in the archive. A run's snapshot contains what it used."
@@ -25,6 +29,7 @@ RELEASED = "Releases were published by one server under its address. Their sourc
 MODELS: dict[str, str] = {
     "studies.User": PERSON,
     "studies.Membership": PERSON,
+    "studies.Invitation": PERSON,
     "studies.EntryLink": SYSTEM,
     "studies.Arrival": SYSTEM,
     "studies.ParticipantBlock": (
@@ -34,6 +39,9 @@ MODELS: dict[str, str] = {
     "studies.StaffNote": "Private notes of staff about participants and their work.",
     "studies.SavedReply": "Texts that the staff of one server use again and again.",
     "accounts.ApiToken": PERSON,
+    "payments.PaymentList": PAID_OUT,
+    "payments.PaymentListEvent": PAID_OUT,
+    "payments.PaymentListLine": PAID_OUT,
     "accounts.Grant": PERSON,
     "api.IdempotentReply": "API responses that are stored for a day for repeated requests.",
     "api.RateLimitState": SYSTEM,

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -36,6 +36,21 @@ class SignInForm(AuthenticationForm):
 
 class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
     """The same for Django's admin, which lets operators in alone."""
+
+
+class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
+    """A new account. An invitation to an address makes an account with this address."""
+
+    class Meta:
+        model = User
+        fields = ["email", "name"]
+
+    def __init__(self, *args: Any, email: str = "", **kwargs: Any):
+        super().__init__(*args, initial={"email": email}, **kwargs)
+        self.fields["email"].disabled = bool(email)
+        self.fields["name"].required = True
+        self.fields["name"].help_text = "Members of the study see your name."
+        self.fields["email"].widget.attrs["autocomplete"] = "username"
 
 
 # Days; a token ends some day, so that one which is forgotten does not open things for good.

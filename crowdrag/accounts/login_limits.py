@@ -10,7 +10,7 @@ import hmac
 import ipaddress
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -30,6 +30,8 @@ NOTE_INTERVAL: Final = timedelta(minutes=1)
 RETENTION: Final = timedelta(days=90)
 # Stands for all tokens in the place of an account; nobody can type it as one.
 API_ACCOUNT: Final = "tokens of the API"
+#: Likewise for all links of invitations.
+INVITATION_ACCOUNT: Final = "links of invitations"
 
 
 class TooManyFailuresError(Exception):
@@ -40,9 +42,12 @@ class TooManyFailuresError(Exception):
         self.seconds = seconds
 
 
+Checked = TypeVar("Checked")
+
+
 def guard(
-    *, account: str, address: str | None, check: Callable[[], User | None], now: datetime | None = None
-) -> User | None:
+    *, account: str, address: str | None, check: Callable[[], Checked | None], now: datetime | None = None
+) -> Checked | None:
     """Return what the check finds, unless too many have failed before; note a failure.
 
     Tries at one account from one address go one after the other, so that many at once are not many more.
@@ -58,10 +63,10 @@ def guard(
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{account_hash} {address}"])
         seconds = seconds_to_wait(account_hash=account_hash, address=address, now=now)
         if not seconds:
-            user = check()
-            if user is None:
+            result = check()
+            if result is None:
                 _note_failure(account, account_hash, address, now, was_refused=False)
-            return user
+            return result
     refusals = SignInFailure.objects.filter(account_hash=account_hash, address=address, was_refused=True)
     if not refusals.filter(at__gt=now - NOTE_INTERVAL).exists():
         _note_failure(account, account_hash, address, now, was_refused=True)

@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth import login as sign_in
 from django.contrib.auth import views as auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,10 +17,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from crowdrag.studies.access import public, signed_in
-from crowdrag.studies.models import User
+from crowdrag.studies.models import Invitation, User
+from crowdrag.studies.study import invitations
 
-from . import tokens
-from .forms import SignInForm, TokenForm
+from . import login_limits, tokens
+from .forms import AccountForm, SignInForm, TokenForm
 
 
 class SignInView(auth.LoginView):
@@ -41,6 +43,58 @@ login = public(SignInView.as_view())
 logout = public(auth.LogoutView.as_view())
 password_change = signed_in(auth.PasswordChangeView.as_view())
 password_change_done = signed_in(auth.PasswordChangeDoneView.as_view())
+
+
+@public
+@never_cache
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept an invitation: with the account that is signed in, or with a new one."""
+    try:
+        opened = login_limits.guard(
+            account=login_limits.INVITATION_ACCOUNT,
+            address=login_limits.client_origin(request),
+            check=lambda: invitations.find(token),
+        )
+    except login_limits.TooManyFailuresError as error:
+        answer = _show_refusal(request, "Too many wrong links from your address. Try again later.", 429)
+        answer["Retry-After"] = str(error.seconds)
+        return answer
+    if opened is None:
+        return _show_refusal(request, "This is not a valid invitation. Check that you opened the whole link.", 404)
+    try:
+        return _answer_invitation(request, opened)
+    except invitations.InvitationError as error:
+        return _show_refusal(request, str(error), 410)
+
+
+def _answer_invitation(request: HttpRequest, opened: Invitation) -> HttpResponse:
+    user, now = request.user, timezone.now()
+    if isinstance(user, User):
+        if request.method == "POST":
+            invitations.accept(invitation=opened, user=user, now=now)
+            return redirect("study", slug=opened.study.slug)
+        invitations.require_pending(opened, now)
+        return _show_invitation(request, opened)
+    invitations.require_pending(opened, now)
+    form = AccountForm(request.POST or None, email=opened.email)
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        created = invitations.accept_as_new(
+            invitation=opened, email=chosen["email"], name=chosen["name"], password=chosen["password1"], now=now
+        )
+        sign_in(request, created)
+        return redirect("study", slug=opened.study.slug)
+    return _show_invitation(request, opened, form, status=422 if form.errors else 200)
+
+
+def _show_invitation(
+    request: HttpRequest, opened: Invitation, form: AccountForm | None = None, status: int = 200
+) -> HttpResponse:
+    return render(request, "registration/invitation.html", {"invitation": opened, "form": form}, status=status)
+
+
+def _show_refusal(request: HttpRequest, message: str, status: int) -> HttpResponse:
+    return render(request, "registration/invitation_refused.html", {"message": message}, status=status)
 
 
 @signed_in

@@ -64,6 +64,9 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     list_display = ["email", "name", "is_active", "is_staff", "last_login"]
     search_fields = ["email", "name"]
     ordering = ["email"]
+    # The plain fields: Django's own widgets for these have no labels.
+    filter_horizontal = []
+    readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["email", "password", "name"]}),
         (_("Rights"), {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),

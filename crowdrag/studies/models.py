@@ -5,7 +5,7 @@ from .messages.models import ParticipantMessage
 from .notes.models import StaffNote
 from .participants.models import Consent, ConsentText, Participant, ParticipantBlock
 from .saved_replies.models import SavedReply
-from .study.models import Decision, Membership, Study, User, Versioned
+from .study.models import Decision, Invitation, Membership, Study, User, Versioned
 
 __all__ = [
     "Arrival",
@@ -13,6 +13,7 @@ __all__ = [
     "ConsentText",
     "Decision",
     "EntryLink",
+    "Invitation",
     "Membership",
     "Participant",
     "ParticipantBlock",

@@ -20,6 +20,12 @@ urlpatterns = [
     path("studies/<slug:slug>/about/", study.about_study, name="study_about"),
     path("studies/<slug:slug>/members/", study.members, name="members"),
     path("studies/<slug:slug>/members/<int:user_id>/remove/", study.remove_member, name="member_remove"),
+    path("studies/<slug:slug>/members/invite/", study.invite_member, name="member_invite"),
+    path(
+        "studies/<slug:slug>/members/invitations/<int:invitation>/revoke/",
+        study.revoke_invitation,
+        name="invitation_revoke",
+    ),
     path(
         "studies/<slug:slug>/participants/<int:participant>/block/",
         participants.block_participant,

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.django_db
 NAMES = """
     inbox import_columns
     study study_about members member_remove participant_block entry_link_close
+    member_invite invitation_revoke payment_list_take_back payment_list_cancel
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_redeliver
     runs run run_progress run_cancel run_resume study_models
     recruitments recruitment_new recruitment_resend recruitment_refresh recruitment_places recruitment_transition

@@ -1,5 +1,6 @@
 """Forms of a study and its members."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
@@ -7,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from .. import money
 from ..enums import Role
+from .invitations import LIFETIMES
 from .models import Study, User
 
 
@@ -58,6 +60,27 @@ class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
 
 
+class InvitationForm(forms.Form):
+    """Who is invited, as what, and how long they have."""
+
+    email = forms.EmailField(
+        label="Email address",
+        required=False,
+        max_length=254,
+        help_text="We send the link there. Leave empty to get a link that you send yourself.",
+    )
+    role = forms.TypedChoiceField(
+        label="Role", choices=Role.choices, coerce=lambda value: Role(int(value)), initial=Role.REVIEWER
+    )
+    lasts = forms.TypedChoiceField(label="Expires after", choices=list(LIFETIMES.items()), coerce=int, initial=7)
+
+    @property
+    def order(self) -> dict[str, Any]:
+        """What `invitations.invite` is told."""
+        chosen = self.cleaned_data
+        return {"email": chosen["email"], "role": chosen["role"], "lasts": timedelta(days=chosen["lasts"])}
+
+
 class MemberForm(forms.Form):
     """Somebody and their role."""
 
@@ -73,8 +96,6 @@ class MemberForm(forms.Form):
         email: str = self.cleaned_data["email"]
         user = User.objects.filter(email__iexact=email).first()
         if user is None:
-            raise forms.ValidationError(
-                _("No account has this email address. An operator can create one in the administration.")
-            )
+            raise forms.ValidationError("No account has this email address. Invite the person instead.")
         self.user = user
         return email

@@ -5,6 +5,7 @@ version (docs/adr/0006). On a piece of work there are two decisions, each with r
 (docs/adr/0007).
 """
 
+from datetime import datetime
 from typing import Any, ClassVar
 
 import pgtrigger
@@ -211,6 +212,51 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} ({self.get_role_display()})"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """What can be said of invitations."""
+
+    def pending(self, now: datetime) -> "InvitationQuerySet":
+        """Keep those that somebody can still accept."""
+        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True, expires_at__gt=now)
+
+
+class Invitation(models.Model):
+    """A link with which one person becomes a member of a study, once. Only the digest of its token is stored.
+
+    An invitation to an email address is for the account with this address. Without one, it is for whoever has the link.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
+    role = models.PositiveSmallIntegerField(choices=Role.choices)
+    email = models.EmailField(max_length=254, blank=True)
+    token_hash = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="invitation_role_known"),
+            models.CheckConstraint(
+                condition=models.Q(expires_at__gt=models.F("created_at")), name="invitation_expires_later"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(accepted_at__isnull=True, accepted_by__isnull=True)
+                | models.Q(accepted_at__isnull=False, accepted_by__isnull=False, revoked_at__isnull=True),
+                name="invitation_accepted_once_by_somebody",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.email or "link"
 
 
 class Versioned(models.Model):

@@ -72,6 +72,8 @@ class LastOwnerError(ValueError):
 def set_role(*, study: Study, user: User, role: Role, by: User | None, now: datetime | None = None) -> Membership:
     """Give a user a role in a study, whether they had one or not."""
     _keep_an_owner(study, user, becomes_owner=role == Role.OWNER)
+    if role < Role.OWNER:
+        _revoke_invitations(study, user, now or timezone.now())
     membership, _created = Membership.objects.update_or_create(
         study=study,
         user=user,
@@ -85,7 +87,13 @@ def set_role(*, study: Study, user: User, role: Role, by: User | None, now: date
 def remove_member(*, study: Study, user: User) -> None:
     """Take a user out of a study."""
     _keep_an_owner(study, user, becomes_owner=False)
+    _revoke_invitations(study, user, timezone.now())
     Membership.objects.filter(study=study, user=user).delete()
+
+
+def _revoke_invitations(study: Study, user: User, now: datetime) -> None:
+    """Revoke what somebody made who may not invite any more: else their own link would lead them back in."""
+    study.invitations.pending(now).filter(created_by=user).update(revoked_at=now)
 
 
 def _keep_an_owner(study: Study, user: User, *, becomes_owner: bool) -> None:

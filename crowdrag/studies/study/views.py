@@ -1,18 +1,22 @@
 """Pages: my studies, new study, home, description, members."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ..access import public, signed_in, study_page
 from ..checklist import checklist
 from ..enums import Role
 from ..navigation import cards
-from . import services
-from .forms import AboutForm, MemberForm, StudyForm
+from . import invitations, services
+from .forms import AboutForm, InvitationForm, MemberForm, StudyForm
 from .models import Study, User
 
 
@@ -109,12 +113,59 @@ def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpRespo
     return redirect("members", slug=study.slug)
 
 
-def _show_members(request: HttpRequest, study: Study, form: MemberForm, status: int = 200) -> HttpResponse:
+@study_page(Role.OWNER)
+@require_POST
+@never_cache
+def invite_member(request: HttpRequest, study: Study) -> HttpResponse:
+    """Invite somebody, and show the link this once."""
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _show_members(request, study, MemberForm(), invitation_form=form, status=422)
+    try:
+        created = invitations.invite(
+            study=study,
+            link_of=lambda token: request.build_absolute_uri(reverse("invitation", args=[token])),
+            by=request.user,  # type: ignore[arg-type]
+            now=timezone.now(),
+            **form.order,
+        )
+    except invitations.InvitationError as error:
+        form.add_error(None, str(error))
+        return _show_members(request, study, MemberForm(), invitation_form=form, status=422)
+    return _show_members(request, study, MemberForm(), created=created)
+
+
+@study_page(Role.OWNER)
+@require_POST
+def revoke_invitation(request: HttpRequest, study: Study, invitation: int) -> HttpResponse:
+    """Revoke an invitation."""
+    if invitations.revoke(study=study, invitation=invitation, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
+        messages.success(request, "The invitation is revoked. Its link no longer works.")
+    else:
+        messages.warning(request, "This invitation is not pending any more.")
+    return redirect("members", slug=study.slug)
+
+
+def _show_members(
+    request: HttpRequest,
+    study: Study,
+    form: MemberForm,
+    *,
+    invitation_form: InvitationForm | None = None,
+    created: invitations.NewInvitation | None = None,
+    status: int = 200,
+) -> HttpResponse:
     """Render the page."""
     memberships = study.memberships.select_related("user").order_by("-role", "user__email", "id")
     context = {
         "memberships": memberships,
         "form": form,
+        "invitation_form": invitation_form or InvitationForm(),
+        "created": created,
+        "pending": study.invitations.pending(timezone.now())
+        .select_related("created_by")
+        .order_by("-created_at", "-pk"),
+        "has_mail_server": settings.HAS_MAIL_SERVER,
         "section": "members",
         "may_change": request.study_role >= Role.OWNER,  # type: ignore[attr-defined]
     }

@@ -1,0 +1,27 @@
+"""Enumerations of payments."""
+
+from django.db import models
+
+
+class PaymentMethod(models.TextChoices):
+    """How people on a list are paid; each has its own file."""
+
+    PROLIFIC = "PROLIFIC", "Prolific bulk payment"
+    TRANSFER = "TRANSFER", "Bank transfer or other"
+
+
+class ListState(models.TextChoices):
+    """How far a payment list is."""
+
+    OPEN = "OPEN", "to be paid"
+    PAID = "PAID", "paid out"
+    CANCELLED = "CANCELLED", "cancelled"
+
+
+class ListEventKind(models.TextChoices):
+    """What staff did with a payment list."""
+
+    CREATED = "CREATED", "created"
+    PAID = "PAID", "marked as paid"
+    TAKEN_BACK = "TAKEN_BACK", "mark taken back"
+    CANCELLED = "CANCELLED", "cancelled"

@@ -1,0 +1,132 @@
+"""What participants of a study earned, what was paid out, and what is still owed. Money in minor units."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet, Sum
+
+from crowdrag.recruitment.enums import ActionKind, ActionState, SubmissionStatus
+from crowdrag.recruitment.models import PlatformAction, Submission
+from crowdrag.studies.models import Arrival, Participant, Study
+
+from .earnings import earned
+from .enums import ListState
+from .models import PaymentListLine
+
+PROLIFIC = "prolific"
+
+
+@dataclass(frozen=True)
+class Balance:
+    """One participant's money.
+
+    Attributes
+    ----------
+    earned
+        all that was decided to be paid, and can be undone no more.
+    by_platform
+        what the platform has paid, or was told to pay, by CrowdRAG.
+    paid
+        what is on lists that were paid out.
+    listed
+        what is on lists that are to be paid.
+    is_on_prolific
+        whether Prolific can pay them: their Prolific ID is known.
+    """
+
+    participant: Participant
+    earned: int
+    by_platform: int
+    paid: int
+    listed: int
+    is_on_prolific: bool
+
+    @property
+    def owed(self) -> int:
+        """What nobody has paid or is about to pay."""
+        return max(self.earned - self.by_platform - self.paid - self.listed, 0)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The sums of a study."""
+
+    earned: int
+    by_platform: int
+    paid: int
+    listed: int
+    owed: int
+    people_owed: int
+
+
+def balances(study: Study, *, now: datetime, only: Collection[int] | None = None) -> list[Balance]:
+    """Return the money of everybody who earned anything or was paid anything, by pseudonym."""
+    earnings, by_platform = earned(study, now=now), paid_by_platform(study)
+    paid, listed = _on_lists(study, ListState.PAID), _on_lists(study, ListState.OPEN)
+    keys = earnings.keys() | by_platform.keys() | paid.keys() | listed.keys()
+    people = Participant.objects.filter(study=study, pk__in=keys if only is None else keys & set(only))
+    on_prolific = set(payable_on_prolific(people).values_list("pk", flat=True))
+    return [
+        Balance(
+            participant=person,
+            earned=earnings[person.pk],
+            by_platform=by_platform[person.pk],
+            paid=paid[person.pk],
+            listed=listed[person.pk],
+            is_on_prolific=person.pk in on_prolific,
+        )
+        for person in people.order_by("external_id", "pk")
+    ]
+
+
+def totals(rows: Iterable[Balance]) -> Totals:
+    """Return the sums of balances."""
+    rows = list(rows)
+    return Totals(
+        earned=sum(row.earned for row in rows),
+        by_platform=sum(row.by_platform for row in rows),
+        paid=sum(row.paid for row in rows),
+        listed=sum(row.listed for row in rows),
+        owed=sum(row.owed for row in rows),
+        people_owed=sum(row.owed > 0 for row in rows),
+    )
+
+
+def payable_on_prolific(people: QuerySet[Participant]) -> QuerySet[Participant]:
+    """Keep those who came from Prolific and whose ID there is known."""
+    came = Arrival.objects.filter(participant__in=people, link__platform__iexact=PROLIFIC)
+    return people.filter(identity__isnull=False, pk__in=came.values("participant"))
+
+
+def paid_by_platform(study: Study) -> Counter[int]:
+    """Return what the platform paid each participant or was told to pay, whichever is more.
+
+    What was ordered counts as soon as it is ordered, so that nobody is paid a second time by a list.
+    """
+    amounts: Counter[int] = Counter()
+    submissions = Submission.objects.filter(platform_study__study=study, participant__isnull=False)
+    ordered: dict[int, Counter[str]] = {}
+    actions = PlatformAction.objects.filter(submission__in=submissions).exclude(state=ActionState.DROPPED)
+    for submission, kind, details in actions.values_list("submission_id", "kind", "details"):
+        ordered.setdefault(submission or 0, Counter())[kind] += int(details.get("amount", 1))
+    for row in submissions.select_related("platform_study"):
+        amounts[row.participant_id or 0] += _of_submission(row, ordered.get(row.pk, Counter()))
+    return amounts
+
+
+def _of_submission(row: Submission, ordered: Counter[str]) -> int:
+    """Return the reward and the bonuses of a visit."""
+    amount = max(sum(map(int, row.bonuses)), ordered[ActionKind.BONUS])
+    final = {SubmissionStatus.REJECTED, SubmissionStatus.SCREENED_OUT, SubmissionStatus.APPROVED}
+    if row.status == SubmissionStatus.APPROVED or (ordered[ActionKind.APPROVE] and row.status not in final):
+        amount += row.platform_study.reward
+    elif row.status == SubmissionStatus.SCREENED_OUT or (ordered[ActionKind.SCREEN_OUT] and row.status not in final):
+        amount += row.platform_study.screen_out_reward or 0
+    return amount
+
+
+def _on_lists(study: Study, state: ListState) -> Counter[int]:
+    lines = PaymentListLine.objects.filter(Q(list__study=study, list__state=state))
+    return Counter(dict(lines.order_by().values_list("participant").annotate(sum=Sum("amount"))))

@@ -1,0 +1,159 @@
+"""Make payment lists, mark them as paid, take the mark back. Each change is recorded with who and when."""
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from crowdrag.studies.models import Study, User
+
+from . import queries
+from .enums import ListEventKind, ListState, PaymentMethod
+from .models import PaymentList, PaymentListEvent, PaymentListLine
+
+LONGEST_REFERENCE = 200
+
+
+class PaymentListError(ValueError):
+    """A change that is not possible; the message says why."""
+
+
+class NothingOwedError(PaymentListError):
+    """Nobody chosen is owed anything."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing to pay. Everybody you selected is paid or on a payment list already.")
+
+
+class NotOnProlificError(PaymentListError):
+    """Prolific cannot pay somebody who was chosen."""
+
+    def __init__(self, names: list[str]) -> None:
+        shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
+        super().__init__(f"Prolific cannot pay {shown}: no Prolific ID is known. Put them on a bank transfer list.")
+
+
+class WrongStateError(PaymentListError):
+    """The list is in a state that does not allow this."""
+
+    def __init__(self, payment_list: PaymentList, advice: str) -> None:
+        super().__init__(f"This list is {payment_list.get_state_display()}. {advice}")
+
+
+@transaction.atomic
+def create_list(
+    *,
+    study: Study,
+    method: PaymentMethod,
+    key: UUID,
+    by: User,
+    now: datetime,
+    participants: Collection[int] | None = None,
+) -> PaymentList:
+    """Put what people are owed on a list: those chosen, or everybody whom this method can pay.
+
+    The same key is the same list. What is on a list is owed no more, so nobody is put on two.
+
+    Raises
+    ------
+    NothingOwedError, NotOnProlificError
+    """
+    # The study's row is the lock: two who make a list at once do not put the same money on both.
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    known = PaymentList.objects.filter(study=study, key=key).first()
+    if known is not None:
+        return known
+    rows = [row for row in queries.balances(study, now=now, only=participants) if row.owed]
+    if method == PaymentMethod.PROLIFIC:
+        outside = [row.participant.external_id for row in rows if not row.is_on_prolific]
+        if participants is not None and outside:
+            raise NotOnProlificError(outside)
+        rows = [row for row in rows if row.is_on_prolific]
+    elif participants is None:
+        rows = [row for row in rows if not row.is_on_prolific]
+    if not rows:
+        raise NothingOwedError
+    payment_list = PaymentList.objects.create(study=study, key=key, method=method, created_at=now, created_by=by)
+    PaymentListLine.objects.bulk_create(
+        PaymentListLine(list=payment_list, participant=row.participant, amount=row.owed) for row in rows
+    )
+    _record(payment_list, ListEventKind.CREATED, by, now)
+    return payment_list
+
+
+@transaction.atomic
+def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datetime) -> PaymentList:
+    """Say that a list was paid out, with the reference of the payment. The same reference again changes nothing.
+
+    Raises
+    ------
+    PaymentListError
+        without a reference; if it was paid under another one; if it was cancelled.
+    """
+    reference = " ".join(reference.replace("\0", "").split())[:LONGEST_REFERENCE]
+    if not reference:
+        raise PaymentListError("Enter a reference, for example the number of the transfer.")
+    payment_list = _locked(payment_list)
+    if payment_list.state == ListState.PAID and payment_list.reference == reference:
+        return payment_list
+    if payment_list.state != ListState.OPEN:
+        raise WrongStateError(payment_list, "Reload the page to see who changed it.")
+    return _change(payment_list, ListEventKind.PAID, by, now, reference=reference)
+
+
+@transaction.atomic
+def take_back(*, payment_list: PaymentList, by: User, now: datetime) -> PaymentList:
+    """Take the mark *paid out* back: the list is to be paid again. A list that is to be paid stays so."""
+    payment_list = _locked(payment_list)
+    if payment_list.state == ListState.CANCELLED:
+        raise WrongStateError(payment_list, "Create a new list instead.")
+    if payment_list.state == ListState.OPEN:
+        return payment_list
+    return _change(payment_list, ListEventKind.TAKEN_BACK, by, now, reference=payment_list.reference)
+
+
+@transaction.atomic
+def cancel(*, payment_list: PaymentList, by: User, now: datetime) -> PaymentList:
+    """Cancel a list: its amounts are owed again. A cancelled list stays so.
+
+    Raises
+    ------
+    WrongStateError
+        if it was paid out.
+    """
+    payment_list = _locked(payment_list)
+    if payment_list.state == ListState.PAID:
+        raise WrongStateError(payment_list, "Take the mark back first.")
+    if payment_list.state == ListState.CANCELLED:
+        return payment_list
+    return _change(payment_list, ListEventKind.CANCELLED, by, now)
+
+
+_STATES = {
+    ListEventKind.PAID: ListState.PAID,
+    ListEventKind.TAKEN_BACK: ListState.OPEN,
+    ListEventKind.CANCELLED: ListState.CANCELLED,
+}
+
+
+def _locked(payment_list: PaymentList) -> PaymentList:
+    # The study first, as whoever makes a list: what counts as owed changes with a list's state.
+    Study.objects.select_for_update(no_key=True).get(pk=payment_list.study_id)
+    return PaymentList.objects.select_for_update().get(pk=payment_list.pk)
+
+
+def _change(
+    payment_list: PaymentList, kind: ListEventKind, by: User, now: datetime, *, reference: str = ""
+) -> PaymentList:
+    is_paid = kind == ListEventKind.PAID
+    payment_list.state = _STATES[kind]
+    payment_list.reference = reference if is_paid else ""
+    payment_list.paid_at, payment_list.paid_by = (now, by) if is_paid else (None, None)
+    payment_list.save(update_fields=["state", "reference", "paid_at", "paid_by"])
+    _record(payment_list, kind, by, now, reference)
+    return payment_list
+
+
+def _record(payment_list: PaymentList, kind: ListEventKind, by: User, now: datetime, reference: str = "") -> None:
+    PaymentListEvent.objects.create(list=payment_list, kind=kind, reference=reference, at=now, by=by)
