@@ -227,7 +227,7 @@ SENDS_MAIL = EMAIL_URL != ""
 HAS_MAIL_SERVER = EMAIL_URL.startswith("smtp")
 vars().update(env.email_url_config(EMAIL_URL or f"filemail:///{MAIL_FOLDER}"))
 EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=30)
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default="CrowdRAG <crowdrag@localhost>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
 
 # Figures for a monitoring system (docs/guides/operations.md): who may read /metrics, by a token or by where it comes
 # from (networks). With neither, operators alone may.
