@@ -311,6 +311,7 @@ WRITING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "tax": "Tax for one response, in minor units.",
             "wage_floor": "Minimum hourly pay that the study wants, in minor units. Null: not set.",
             "minutes": "Estimated minutes per response, as shown to participants.",
+            "copied_words": "Equal words in a row that the editor points out as copied. Null: none.",
             "lease_hours": "Hours after which an inactive task is assigned to somebody else.",
             "tasks_per_person": "Maximum responses per person. Null: no limit.",
             "updated_at": "When it was last changed.",

@@ -92,6 +92,7 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("assignments", "comment"): (3, lambda _row: ""),
     ("assignment_transitions", "note"): (3, lambda _row: ""),
     ("judgments", "revision"): (3, lambda _row: 1),
+    ("writing_plans", "copied_words"): (4, lambda _row: 20),
 }
 # What tables and columns are called now, with the version that gave them this name and their name before it.
 TABLE_NAMES: dict[str, tuple[int, str]] = {

@@ -28,7 +28,7 @@ export function byId(id) {
   return known;
 }
 
-const types = ["HTMLElement", "HTMLInputElement", "HTMLButtonElement", "HTMLTextAreaElement", "HTMLProgressElement"];
+const types = ["HTMLElement", "HTMLInputElement", "HTMLButtonElement", "HTMLTextAreaElement", "HTMLProgressElement", "HTMLDetailsElement"];
 Object.assign(globalThis, Object.fromEntries(types.map((name) => [name, Element])), {
   document: {
     documentElement: { lang: "en" },

@@ -1,7 +1,7 @@
 """Leases of writing tasks: what a writer has in hand, and until when.
 
 A claim holds for hours after the last sign of life, so that a laptop may sleep; and somebody may come back late.
-The editor renews it: `LockedTask.renew_lease` in writing/editor/sessions.py.
+The editor renews it: `LockedTask.extend_claim` in writing/editor/sessions.py.
 """
 
 import logging

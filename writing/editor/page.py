@@ -9,7 +9,7 @@ from crowdrag.studies.models import Participant
 
 from ..assignments import steps
 from ..assignments.leases import plan_lease_length
-from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingTask
+from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingPlan, WritingTask
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,12 @@ class EditorPage:
     def lease_minutes(self) -> int:
         """How long the task is kept for its writer after each sign of life."""
         return plan_lease_length(getattr(self.task.study, "writing_plan", None)) // timedelta(minutes=1)
+
+    @property
+    def copied_words(self) -> int:
+        """The study's rule on copying: the writer is shown so many equal words in a row; 0 for none."""
+        plan = getattr(self.task.study, "writing_plan", None)
+        return (plan.copied_words or 0) if plan else WritingPlan._meta.get_field("copied_words").default
 
     @property
     def instructions(self) -> str:

@@ -34,8 +34,8 @@ def _text() -> dict[str, str]:
         "words.short.other": _("{n} words of about {target}"),
         "words.right.one": _("{n} word: about right"),
         "words.right.other": _("{n} words: about right"),
-        "words.long.one": _("{n} word (target: about {target})"),
-        "words.long.other": _("{n} words (target: about {target})"),
+        "words.long.one": _("{n} word, {over} over the target of about {target}"),
+        "words.long.other": _("{n} words, {over} over the target of about {target}"),
         "preview.empty": _("Your text appears here as readers will see it."),
         "offered.one": _(
             "{n} passage to cite. Type a number or a word to filter. Press Enter to cite, Escape to close the list."
@@ -76,7 +76,9 @@ def _findings() -> dict[str, str]:
         "go": _("Show in text"),
         "findings.none": _("No problems found. Each citation matches a passage."),
         "findings.empty": _("Your citations are checked here while you write."),
-        "finding.copied": _("This is copied from passage {rank}. Write it in your own words:"),
+        "finding.copied": _(
+            "{n} words in a row are the same as in passage {rank}. This study asks for fewer than {limit}:"
+        ),
         "finding.missing": _("{marker} cites a passage that does not exist. The last passage is {last}."),
         "finding.empty": _("These brackets are empty."),
         "finding.unclosed": _("This bracket is not closed:"),

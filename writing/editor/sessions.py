@@ -102,7 +102,7 @@ class LockedTask:
         """Whether events are still taken in: never after the writer withdrew."""
         return self.state in GROWING and not self.has_left
 
-    def renew_lease(self, now: datetime) -> None:
+    def extend_claim(self, now: datetime) -> None:
         """Hold a claimed task for its writer as long as the plan says, from now on."""
         if self.state != TaskState.CLAIMED:
             return
@@ -185,7 +185,7 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
             opened_at=now,
             last_at=now,
         )
-        held.renew_lease(now)
+        held.extend_claim(now)
         held.take_back()
         history = session_history(log)
     text, others = _state(history)
@@ -276,7 +276,7 @@ def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewa
         held = lock_task(task.pk)
         sessions = list(EditingSession.objects.filter(log__task=task, number__gte=number).order_by("number"))
         if held is not None and held.grows and sessions:
-            held.renew_lease(now)
+            held.extend_claim(now)
     if held is None or not held.grows:
         raise ClosedError("This text no longer accepts changes.")
     if not sessions or sessions[0].number != number:

@@ -51,7 +51,7 @@ class WritingPlan(models.Model):
     that held when it was claimed.
     """
 
-    TERMS = ("slots", "tasks_per_person", "minutes", "lease_hours", "pay", "fee", "tax", "wage_floor")
+    TERMS = ("slots", "tasks_per_person", "minutes", "lease_hours", "copied_words", "pay", "fee", "tax", "wage_floor")
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="writing_plan")
     is_open = models.BooleanField(_("open to writers"), default=False)
@@ -88,6 +88,17 @@ class WritingPlan(models.Model):
         default=24,
         validators=within(1, 2000),
         help_text=_("Counted from the writer's last activity. The text is kept."),
+    )
+    copied_words = models.PositiveSmallIntegerField(
+        "Words in a row that count as copied",
+        default=20,
+        null=True,
+        blank=True,
+        validators=within(4, 1000),
+        help_text=(
+            "While people write, the editor points out runs of words that are the same as in a passage. They can still "
+            "submit. Leave empty to point out nothing."
+        ),
     )
     tasks_per_person = models.PositiveSmallIntegerField(
         _("Maximum responses per person"),

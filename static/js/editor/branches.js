@@ -4,7 +4,7 @@
  */
 
 import { byId, make } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { announce, say } from "../ui/script-messages.js";
 
 const dialog = byId("branch-dialog", HTMLDialogElement);

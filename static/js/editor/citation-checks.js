@@ -5,7 +5,6 @@
  * paragraph or a list's point without a citation is worth a look, whatever a later paragraph cites.
  */
 
-import { copies } from "./copied-text.js";
 import { markers, stripped } from "./statements.js";
 
 /**
@@ -17,7 +16,8 @@ import { markers, stripped } from "./statements.js";
  * @property {string} about the number or the words that it is about
  * @property {number} [other] where the same claim stands, cited
  * @property {string} [cited] by which marker
- * @property {number} [rank] the passage that it is copied from
+ * @property {number} [rank] the passage that has the same words
+ * @property {number} [words] how many words in a row are the same
  */
 
 /** @typedef {{start: number, end: number, marker: string}} Sentence */
@@ -135,10 +135,10 @@ function uncited(text, found, caret) {
  * @param {string} text
  * @param {number} passages
  * @param {number} [caret] where the writer is; -1: nowhere
- * @param {import("./copied-text.js").Index} [sources] the passages' words
+ * @param {import("./copied-text.js").PassageIndex | null} [sources] the passages' words; without them nothing is compared
  * @returns {Finding[]} in order of the text
  */
-export function check(text, passages, caret = -1, sources = new Map()) {
+export function check(text, passages, caret = -1, sources = null) {
   const found = markers(text, passages);
   /** @type {Finding[]} */
   const findings = [];
@@ -160,7 +160,7 @@ export function check(text, passages, caret = -1, sources = new Map()) {
   const brackets = [...found, ...findings].sort((a, b) => a.start - b.start);
   const known = new Set(elsewhere.map(({ end }) => end));
   const bare = uncited(text, brackets, caret).filter(({ end }) => !known.has(end));
-  const copied = copies(text, sources).map(({ start, end, rank }) => ({ start, end, rank, about: text.slice(start, end) }));
+  const copied = (sources?.find(text) ?? []).map((copy) => ({ ...copy, about: text.slice(copy.start, copy.end) }));
   findings.push(...elsewhere, ...bare, ...copied.map((each) => ({ ...each, kind: /** @type {const} */ ("copied"), wrong: false })));
   return findings.sort((a, b) => a.start - b.start);
 }

@@ -3,7 +3,7 @@
 import { announce, say } from "../ui/script-messages.js";
 import { citing, completing } from "./citation-edits.js";
 import { points } from "./statements.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { show } from "./panes.js";
 
 /** @param {import("./citation-edits.js").Edit} edit @param {number} rank @param {string} way */

@@ -1,6 +1,6 @@
 /** How long each passage is in view: recorded, and shown as "seen" once it was there for long enough to be read. */
 
-import { editor, rankOf } from "./editor-page.js";
+import { editor, rankOf } from "./shared-state.js";
 import { passagesShown, watch as watchPanes } from "./panes.js";
 import { say } from "../ui/script-messages.js";
 

@@ -1,9 +1,10 @@
 /** The list of what is worth a look, kept up to date quietly; each entry leads to its place in the text. */
 
 import { check } from "./citation-checks.js";
-import { index } from "./copied-text.js";
+import { markShared } from "./citation-marks.js";
+import { PassageIndex } from "./copied-text.js";
 import { byId, debounced, make } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { show } from "./panes.js";
 import { scrollTo } from "./caret-position.js";
 import { announce, say } from "../ui/script-messages.js";
@@ -20,13 +21,16 @@ const figure = byId("findings-count", HTMLElement);
 /** @type {import("./citation-checks.js").Finding[]} */
 let findings = [];
 let drawn = "";
-/** @type {import("./copied-text.js").Index} */
-let sources = new Map();
+// The study's rule: so many words in a row are said to be a passage's. 0: none are.
+const limit = Number(editor.text.dataset.copiedWords);
+/** @type {PassageIndex | null} */
+let sources = null;
 let copied = 0;
 
 /** @param {import("./citation-checks.js").Finding} finding @returns {string} */
 export function wording(finding) {
-  return say(`finding.${finding.kind}`, { marker: finding.cited ?? finding.about, last: editor.passages.length - 1, rank: finding.rank ?? 0 });
+  const { kind, about, cited, rank = 0, words = 0 } = finding;
+  return say(`finding.${kind}`, { marker: cited ?? about, last: editor.passages.length - 1, rank, n: words, limit });
 }
 
 /** @param {string} text @returns {string} */
@@ -77,6 +81,7 @@ function look() {
   draw();
   // A passage that was just pasted is worth a word at once; other findings wait until somebody looks.
   const all = findings.filter(({ kind }) => kind === "copied");
+  markShared(all);
   if (all.length > copied) announce(wording(all[0]));
   copied = all.length;
 }
@@ -97,9 +102,25 @@ export function step(by) {
   goTo((by > 0 ? ahead : behind) ?? findings.at(by > 0 ? 0 : -1) ?? findings[0]);
 }
 
+/** Read the passages one after the other, each when nothing else is to be done. @param {(act: () => void) => unknown} idle */
+function readPassages(idle) {
+  const index = new PassageIndex(limit);
+  const next = () => {
+    const rank = index.passages.length;
+    if (rank < editor.passages.length) {
+      index.add(editor.passageText(rank));
+      idle(next);
+      return;
+    }
+    sources = index;
+    if (editor.text.value) look();
+  };
+  idle(next);
+}
+
 export function start() {
-  sources = index(editor.passages.map((_, rank) => editor.passageText(rank)));
   const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ act) => setTimeout(act));
+  if (limit) readPassages(idle);
   const later = debounced(() => idle(look), QUIET);
   editor.watch(later);
   editor.text.addEventListener("blur", later);

@@ -5,7 +5,9 @@ import { init as dialogs } from "../ui/dialogs.js";
 import { init as menus } from "../ui/menus.js";
 import { init as theme } from "../ui/theme.js";
 import { closed, fenced, offer, resumed } from "./branches.js";
-import { editor } from "./editor-page.js";
+import { start as citationMarks } from "./citation-marks.js";
+import { start as divider } from "./pane-divider.js";
+import { editor } from "./shared-state.js";
 import { byId } from "../ui/dom.js";
 import { start as dwell } from "./dwell.js";
 import { start as findings } from "./findings.js";
@@ -46,7 +48,7 @@ function follow(state) {
 
 async function start() {
   for (const init of [theme, dialogs, menus]) init(document);
-  for (const each of [panes, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys, times]) each();
+  for (const each of [panes, divider, citationMarks, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys, times]) each();
   passages((rank) => cite(rank, "button"));
   recordTyped();
   const writing = await startWriting({ textarea: editor.text, urls: { session, finish: finishing }, task });

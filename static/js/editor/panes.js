@@ -10,6 +10,7 @@ const NARROW = window.matchMedia("(max-width: 59.99rem)");
 /** @typedef {"text" | "passages"} Pane */
 
 const main = byId("main", HTMLElement);
+const instructions = byId("instructions", HTMLDetailsElement);
 /** @type {Record<Pane, HTMLElement>} */
 const panes = { text: byId("pane-text", HTMLElement), passages: byId("pane-passages", HTMLElement) };
 const buttons = [...document.querySelectorAll("[data-pane]")].filter((each) => each instanceof HTMLElement);
@@ -45,6 +46,9 @@ export function watch(listener) {
 
 export function start() {
   NARROW.addEventListener("change", apply);
+  // On a phone they would take the text's place; there, they wait to be opened (editor-narrow.css hides them until here).
+  if (NARROW.matches) instructions.open = false;
+  instructions.dataset.ready = "";
   for (const button of buttons) button.addEventListener("click", () => show(button.dataset.pane === "passages" ? "passages" : "text"));
   apply();
 }

@@ -1,7 +1,7 @@
 /** Searching the passages as one types: every word must be in a passage; "in quotes" as it stands there. */
 
 import { byId, debounced } from "../ui/dom.js";
-import { editor, rankOf } from "./editor-page.js";
+import { editor, rankOf } from "./shared-state.js";
 import { bring, setAtHand, setOpen, visit } from "./passages.js";
 import { show } from "./panes.js";
 import { say } from "../ui/script-messages.js";

@@ -6,7 +6,7 @@
 
 import { beingTyped } from "./citation-edits.js";
 import { byId, make } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { complete } from "./citation-insertion.js";
 import { passageAtHand } from "./passages.js";
 import { placeOf } from "./caret-position.js";
@@ -35,6 +35,7 @@ const isOpen = () => !frame.hidden;
 function close() {
   if (!isOpen()) return;
   frame.hidden = true;
+  options[active]?.setAttribute("aria-selected", "false");
   active = -1;
   editor.text.removeAttribute("aria-activedescendant");
   editor.text.removeAttribute("aria-controls");

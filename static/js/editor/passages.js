@@ -1,6 +1,6 @@
 /** The list of passages: which one is at hand, which are open, how often each is cited, and moving in it by keys. */
 
-import { editor, rankOf } from "./editor-page.js";
+import { editor, rankOf } from "./shared-state.js";
 import { show } from "./panes.js";
 import { say } from "../ui/script-messages.js";
 
@@ -82,7 +82,7 @@ function move(event, passage) {
   if (next) visit(rankOf(next));
 }
 
-/** @param {import("./editor-page.js").Reading} reading */
+/** @param {import("./shared-state.js").Reading} reading */
 function count(reading) {
   for (const passage of editor.passages) {
     const times = reading.cited.get(rankOf(passage)) ?? 0;

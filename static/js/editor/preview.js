@@ -1,7 +1,7 @@
 /** The text as it will be read: its statements, each with its citations as links to the passages. Drawn while it is shown. */
 
 import { byId, debounced, make } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { bring, setAtHand, visit } from "./passages.js";
 import { oneAtATime } from "./panes.js";
 import { say } from "../ui/script-messages.js";
@@ -18,7 +18,7 @@ const peekText = byId("peek-text", HTMLElement);
 let shownFor = null;
 let drawn = "";
 
-/** @param {import("./editor-page.js").Reading} reading @returns {Node[]} */
+/** @param {import("./shared-state.js").Reading} reading @returns {Node[]} */
 function pieces(reading) {
   /** @type {Node[]} */
   const nodes = [];
@@ -42,7 +42,7 @@ function pieces(reading) {
   return nodes;
 }
 
-/** @param {import("./editor-page.js").Reading} reading */
+/** @param {import("./shared-state.js").Reading} reading */
 function draw(reading) {
   if (panel.hidden || drawn === reading.value) return;
   drawn = reading.value;

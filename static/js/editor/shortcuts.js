@@ -4,7 +4,7 @@
  */
 
 import { byId } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { step as stepFindings } from "./findings.js";
 import { cite } from "./citation-insertion.js";
 import { show } from "./panes.js";

@@ -1,7 +1,7 @@
 /** Finishing: says what is missing, asks once, sends the last of the text, and goes on. Nothing here is a wall but an empty text. */
 
 import { byId, make } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
+import { editor } from "./shared-state.js";
 import { about, goTo, whole, wording } from "./findings.js";
 import { kindOf } from "./save-status.js";
 import { say } from "../ui/script-messages.js";

@@ -1,12 +1,15 @@
 /** How many words there are, beside how many are asked for; counted as the server counts them. */
 
-import { byId } from "../ui/dom.js";
-import { editor } from "./editor-page.js";
-import { say } from "../ui/script-messages.js";
+import { byId, debounced } from "../ui/dom.js";
+import { editor } from "./shared-state.js";
+import { announce, say } from "../ui/script-messages.js";
 import { countWords } from "./statements.js";
 
 // "About 250": within a fifth of it.
 const ABOUT = 0.2;
+
+// Said aloud when the writer has paused for so long.
+const SETTLED = 1_500;
 
 /** @typedef {"empty" | "short" | "right" | "long"} Length */
 
@@ -22,13 +25,22 @@ export function lengthOf(text) {
   return { n, target, length: n > target * (1 + ABOUT) ? "long" : "right" };
 }
 
-/** @param {import("./editor-page.js").Reading} reading */
+/** @param {import("./shared-state.js").Reading} reading */
 function tell({ value }) {
   const { n, length } = lengthOf(value);
-  place.textContent = say(`words.${length}`, { n, target });
+  place.textContent = say(`words.${length}`, { n, target, over: n - target });
   place.dataset.length = length;
   bar.value = Math.min(n, target);
+  bar.dataset.length = length;
+  settled();
 }
+
+// Said once when it becomes so, and not again before the text was shorter.
+let isLong = false;
+const settled = debounced(() => {
+  if (place.dataset.length === "long" && !isLong) announce(place.textContent ?? "");
+  isLong = place.dataset.length === "long";
+}, SETTLED);
 
 export function start() {
   editor.watch(tell);

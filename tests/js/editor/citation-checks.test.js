@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { check } from "../../../static/js/editor/citation-checks.js";
-import { index } from "../../../static/js/editor/copied-text.js";
+import { PassageIndex } from "../../../static/js/editor/copied-text.js";
 
 /**
  * @param {string} marked text, with "|" where the caret is, if it is anywhere
- * @param {import("../../../static/js/editor/copied-text.js").Index} [sources]
+ * @param {import("../../../static/js/editor/copied-text.js").PassageIndex} [sources]
  * @returns {[string, string][]} what is found, and the part of the text that it is about
  */
 function found(marked, sources) {
@@ -70,7 +70,9 @@ test("sentences that share four fifths of their words say the same", () => {
 
 test("a copied passage is found with its rank, though it is cited", () => {
   const passage = "Two waves meet where the channel narrows and the range of the tide falls to almost nothing for a good part of each day";
-  const findings = check(`${passage} [1].`, 20, -1, index(["Something else.", passage]));
+  const sources = new PassageIndex(20);
+  for (const text of ["Something else.", passage]) sources.add(text);
+  const findings = check(`${passage} [1].`, 20, -1, sources);
   assert.deepEqual(findings.map(({ kind, rank, about }) => [kind, rank, about]), [["copied", 1, passage]]);
 });
 
