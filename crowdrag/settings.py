@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "crowdrag.api",
     "crowdrag.llm",
     "crowdrag.jobs",
+    "crowdrag.mail",
     "crowdrag.webhooks",
     "crowdrag.recruitment",
     "writing",
@@ -216,6 +217,14 @@ GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instru
 
 # Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
 WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
+
+# Emails to participants who gave an address (docs/guides/email.md): an address of the mail server, or a folder for
+# trying out. Without it none are sent, and nobody is asked for an address.
+EMAIL_URL = env.str("EMAIL_URL", default="")
+SENDS_MAIL = EMAIL_URL != ""
+vars().update(env.email_url_config(EMAIL_URL or "dummymail://"))
+EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=30)
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
 
 # Figures for a monitoring system (docs/guides/operations.md): who may read /metrics, by a token or by where it comes
 # from (networks). With neither, operators alone may.

@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("crowdrag.accounts.urls")),
     path("", include("crowdrag.ui.urls")),
     path("", include("crowdrag.api.urls")),
+    path("", include("crowdrag.mail.urls")),
     path("", include("crowdrag.webhooks.urls")),
     path("", include("crowdrag.operations.urls")),
     path("", include("crowdrag.jobs.urls")),

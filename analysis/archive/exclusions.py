@@ -15,6 +15,7 @@ PLATFORM = (
     "visits never leave the server (docs/adr/0003). Payments and decisions are stored with the work "
     "itself."
 )
+MAIL = "Email addresses of participants and what was sent to them never leave the server."
 TOLD = "Webhooks and their deliveries: settings of one server."
 LIVE = "Statistics of a running campaign. They can be computed from its judgments, which are in the archive."
 
@@ -49,6 +50,8 @@ MODELS: dict[str, str] = {
     "recruitment.Submission": PLATFORM,
     "recruitment.PlatformEvent": PLATFORM,
     "recruitment.PlatformAction": PLATFORM,
+    "mail.MailAddress": MAIL,
+    "mail.Mail": MAIL,
     "webhooks.Webhook": TOLD,
     "webhooks.Message": TOLD,
     "webhooks.Delivery": TOLD,

@@ -5,6 +5,7 @@ from typing import Final
 from django.db.models import Q
 
 from crowdrag.assignments.lifecycle import Lifecycle
+from crowdrag.mail.work_events import publish_move
 
 from ..enums import HOLDING, AssignmentState
 from ..models import Assignment
@@ -42,4 +43,5 @@ ASSIGNMENTS: Final = Lifecycle(
     in_hand=Q(state=S.ASSIGNED),
     batch_size=500,
     on_move=_change_slot,
+    after_move=publish_move,
 )

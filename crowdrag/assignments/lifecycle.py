@@ -45,6 +45,8 @@ class Lifecycle(Generic[Work]):
         what else happens in the same transaction once the row has its new state; is told the state before.
     on_pay
         what else happens when a payment is written down.
+    after_move
+        what else happens in the same transaction once the change is written down; is told its transition.
     """
 
     model: type[Work]
@@ -53,6 +55,7 @@ class Lifecycle(Generic[Work]):
     batch_size: int
     on_move: Callable[[Work, str, str], None] = lambda _work, _before, _after: None
     on_pay: Callable[[Any], None] = lambda _payment: None
+    after_move: Callable[[Work, Any], None] = lambda _work, _transition: None
 
     @property
     def rows(self) -> QuerySet[Work]:
@@ -92,14 +95,14 @@ class Lifecycle(Generic[Work]):
         self.on_move(work, before, after)
         for name, value in {"state": after, **changes}.items():
             setattr(work, name, value)
-        self.record(work, before, cause, note=note, by=by, now=now)
+        self.after_move(work, self.record(work, before, cause, note=note, by=by, now=now))
         return work
 
     def record(
         self, work: Work, before: str, cause: str, *, note: str = "", by: User | None = None, now: datetime
-    ) -> None:
+    ) -> Any:
         """Write down that work has come into its state; `before` is empty for what begins in it."""
-        work.transitions.create(before=before, after=work.state, cause=cause[:200], note=note, by=by, at=now)
+        return work.transitions.create(before=before, after=work.state, cause=cause[:200], note=note, by=by, at=now)
 
     def lock(self, work: Work) -> Work:
         """Return the work as it is now, held until the transaction ends; who does it is held before it.

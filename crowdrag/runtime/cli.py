@@ -104,6 +104,9 @@ def up(words: list[str]) -> None:
 
     options = PARSERS[words[0]]().parse_args(words[1:])
     folder = DataFolder.chosen()
+    if words[0] == "demo":
+        # The demo's emails are files: there is nobody to send them to.
+        os.environ.setdefault("EMAIL_URL", f"filemail:///{folder.root / 'mail'}")
     if options.detach:
         system.detach(folder, [part for part in words if part != "--detach"])
         return

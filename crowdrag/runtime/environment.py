@@ -54,7 +54,7 @@ ADDRESSES = ("DATABASE_URL", "BROKER_URL", "CROWDRAG_LLM_URL")
 SHARED = ("DATABASE_URL", "BROKER_URL", *KEYS)
 # Variables whose value may lie in a file, as containers are given secrets: NAME_FILE says where.
 FILE_SUFFIX = "_FILE"
-SECRET = (*SHARED, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+SECRET = (*SHARED, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "EMAIL_URL")
 
 
 def embeds_postgres() -> bool:

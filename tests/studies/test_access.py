@@ -17,7 +17,7 @@ from tests.studies.rollbacks import rolled_back
 pytestmark = pytest.mark.django_db
 
 # What is sent to these by others than our pages proves by itself where it comes from.
-PROVED = {"writing_log", "prolific_hook", "import_form", "experiment_new"}
+PROVED = {"mail_stop", "writing_log", "prolific_hook", "import_form", "experiment_new"}
 # Django's own: the admin checks its users itself.
 OTHERS = {"admin"}
 

@@ -5,6 +5,7 @@ from typing import Final
 from django.db.models import Q
 
 from crowdrag.assignments.lifecycle import Lifecycle
+from crowdrag.mail.work_events import publish_move
 
 from ..enums import TaskState
 from ..models import WritingTask
@@ -27,4 +28,5 @@ TASKS: Final = Lifecycle(
     in_hand=Q(state=S.CLAIMED, is_imported=False),
     batch_size=200,
     on_pay=order_payment,
+    after_move=publish_move,
 )

@@ -18,7 +18,7 @@ defaults are written from the code (`make reference`). [Operating CrowdRAG](../g
 [Deployment on several machines](../guides/deployment.md) say which ones you need.
 
 All settings come from the environment. `NAME_FILE` may name a file that holds the value, for `DATABASE_URL`,
-`BROKER_URL`, `SECRET_KEY`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and everything that begins with
+`BROKER_URL`, `SECRET_KEY`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `EMAIL_URL` and everything that begins with
 `CROWDRAG_`. Lists are separated by commas. Use the same values on all machines, unless the table says
 otherwise.
 """

@@ -1,5 +1,6 @@
 """Ask the researchers a question, and answer it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,6 +29,15 @@ class MessageWithSubject:
     about: str
 
 
+AnswerHook = Callable[[ParticipantMessage, datetime], None]
+_answer_hooks: list[AnswerHook] = []
+
+
+def on_answer(hook: AnswerHook) -> None:
+    """Add what happens, in the same transaction, when a message was answered; called once from an app's `ready`."""
+    _answer_hooks.append(hook)
+
+
 class MessageError(ValueError):
     """What was asked or answered cannot be kept like this."""
 
@@ -53,9 +63,12 @@ def ask(
 @transaction.atomic
 def answer(*, message: ParticipantMessage, text: str, by: User, now: datetime) -> ParticipantMessage:
     """Answer what was asked; a later answer takes the place of the earlier one."""
-    held = ParticipantMessage.objects.select_for_update().get(pk=message.pk)
+    held = ParticipantMessage.objects.select_for_update(of=("self",)).select_related("participant").get(pk=message.pk)
+    before = held.answer
     held.answer, held.answered_at, held.answered_by = _check_text(text, MAX_LENGTH), now, by
     held.save(update_fields=["answer", "answered_at", "answered_by"])
+    if held.answer != before:
+        _tell_answered([held], now)
     return held
 
 
@@ -64,7 +77,18 @@ def settle_contests(*, participant: Participant, about: str, text: str, by: User
     messages = ParticipantMessage.objects.filter(
         participant=participant, about=about, kind=MessageKind.CONTEST, answered_at__isnull=True
     )
-    return messages.update(answer=_check_text(text, MAX_LENGTH), answered_at=now, answered_by=by) if about else 0
+    if not about:
+        return 0
+    answered = list(messages.select_related("participant"))
+    count = messages.update(answer=_check_text(text, MAX_LENGTH), answered_at=now, answered_by=by)
+    _tell_answered(answered, now)
+    return count
+
+
+def _tell_answered(answered: list[ParticipantMessage], now: datetime) -> None:
+    for message in answered:
+        for hook in _answer_hooks:
+            hook(message, now)
 
 
 def count_unanswered(study: Study) -> int:

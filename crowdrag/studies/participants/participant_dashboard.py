@@ -4,6 +4,7 @@ The first is their own page, with each activity's part of it and what they earne
 on a study's home.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +34,21 @@ class ActivitySection:
 
 @dataclass(frozen=True)
 class ParticipantDashboard:
-    """All parts, and the sum of what was earned, in minor units."""
+    """All parts, the sum of what was earned, in minor units, and the sections of other apps."""
 
     parts: list[ActivitySection]
     earned: int
+    sections: list[dict[str, Any]]
+
+
+# What a section shows of a participant; None where there is nothing to show.
+SectionContext = Callable[[Participant], dict[str, Any] | None]
+_sections: list[tuple[str, SectionContext]] = []
+
+
+def register_section(template: str, context: SectionContext) -> None:
+    """Add a section that is no activity's, with its template; called once from an app's `ready`."""
+    _sections.append((template, context))
 
 
 def build(participant: Participant) -> ParticipantDashboard:
@@ -51,7 +63,9 @@ def build(participant: Participant) -> ParticipantDashboard:
         card = {"template": activity.template, **activity.context(participant)}
         title = offer.title if offer else str(activity.label)
         parts.append(ActivitySection(activity, title, card, consented, offer is not None and offer.is_open))
-    return ParticipantDashboard(parts, sum(part.card.get("earned", 0) for part in parts))
+    shown = [(template, context(participant)) for template, context in _sections]
+    sections = [{"template": template, **values} for template, values in shown if values is not None]
+    return ParticipantDashboard(parts, sum(part.card.get("earned", 0) for part in parts), sections)
 
 
 def people_card(study: Study) -> dict[str, Any]:
