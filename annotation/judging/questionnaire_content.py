@@ -21,18 +21,25 @@ from ..models import (
 from . import response_layout
 
 SIDES = ("A", "B")
-# The letters that give a vote, beside its number: Response A, neither, Response B.
-VOTE_KEYS = {-1: "A", 0: "N", 1: "B"}
+# The keys that give a vote, the one that its button shows first: Response A, neither, Response B.
+VOTE_KEYS = {-1: ("1", "A"), 0: ("2", "N"), 1: ("3", "B")}
 DIGITS = 9
+# Answers of at most so many letters fit into one row beside their question.
+SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that can be given; `keys` are the keys that give it, the one that its label shows first."""
+    """One answer that can be given.
+
+    `keys` are the keys that give it, the one that its button shows first; `side` is the letter that its button shows
+    instead of its label: that of the response which it prefers, if its label names it.
+    """
 
     value: int
     label: str
     keys: tuple[str, ...]
+    side: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ class Question:
     """A question below an item: one of the campaign's dimensions, or an attention check.
 
     `pk` is the dimension's, or the check's where `is_check`; `place` is its own on the page: item and question.
+    `is_row` is whether its answers stand beside it, as those of all questions below its item do.
     """
 
     pk: int
@@ -60,6 +68,12 @@ class Question:
     is_check: bool = False
     answer: Answer | None = None
     place: str = ""
+    is_row: bool = False
+
+    @property
+    def is_short_vote(self) -> bool:
+        """Whether its answers are A, neither, B, and short enough to stand in one row with it."""
+        return all(one.value in VOTE_KEYS and len(one.side or one.label) <= SHORT for one in self.options)
 
     @property
     def is_complete(self) -> bool:
@@ -230,7 +244,9 @@ def _page(
 
 
 def _placed(number: int, unplaced: list[Question]) -> tuple[Question, ...]:
-    return tuple(replace(each, place=f"{number}-{n}") for n, each in enumerate(unplaced, start=1))
+    # A scale whose shape differs from question to question is answered differently.
+    is_row = all(each.is_short_vote for each in unplaced)
+    return tuple(replace(each, place=f"{number}-{n}", is_row=is_row) for n, each in enumerate(unplaced, start=1))
 
 
 def _checks(checks: Iterable[AttentionCheck], attended: dict[int, Answer]) -> dict[int, tuple[Question, ...]]:
@@ -252,8 +268,19 @@ def _checks(checks: Iterable[AttentionCheck], attended: dict[int, Answer]) -> di
 
 def _options(options: list[dict[str, object]]) -> tuple[Option, ...]:
     values = [int(str(one["value"])) for one in options]
-    letters = VOTE_KEYS if set(values) <= VOTE_KEYS.keys() else {}
+    labels = [str(one["label"]) for one in options]
+    if set(values) <= VOTE_KEYS.keys():
+        return tuple(
+            Option(value, label, VOTE_KEYS[value], _side(value, label))
+            for value, label in zip(values, labels, strict=True)
+        )
     return tuple(
-        Option(value, str(one["label"]), (*([letters[value]] if letters else []), *([str(n)] if n <= DIGITS else [])))
-        for n, (value, one) in enumerate(zip(values, options, strict=True), start=1)
+        Option(value, label, (str(n),) if n <= DIGITS else ())
+        for n, (value, label) in enumerate(zip(values, labels, strict=True), start=1)
     )
+
+
+def _side(value: int, label: str) -> str:
+    """Return the letter of the response that a vote prefers, if its label ends with it; empty if not."""
+    letter = {-1: SIDES[0], 1: SIDES[1]}.get(value, "")
+    return letter if label.split()[-1:] == [letter] else ""

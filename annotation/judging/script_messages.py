@@ -60,6 +60,9 @@ def _moving() -> dict[str, str]:
         "state.here": _("current"),
         "dot": _("{name} {number}: {state}"),
         "answered": _("{answered} of {all} answered"),
+        "answered.pair": _("{answered} of {all} in this pair"),
+        "answered.response": _("{answered} of {all} for this response"),
+        "answered.short": _("{answered}/{all}"),
         "item.complete": _("You answered all questions here."),
         "open.none": _("You answered every question. You can submit."),
     }

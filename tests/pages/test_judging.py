@@ -34,14 +34,14 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
     expect(page.locator("#help")).to_be_visible()
     page.keyboard.press("Escape")
     for number in range(3):
-        # Nothing has the focus yet: a key answers the question that is marked.
-        for key in "anb1nbb":
+        # The first open question has the focus: its keys work at once.
+        for key in "an31nbb":
             page.keyboard.press(key)
         # The last question asks why: its field has the focus, and letters are text there.
         page.keyboard.type("better, j k o")
         page.keyboard.press("F8")
         if number == 0:  # the question that says which answer to give
-            page.keyboard.press("2")
+            page.keyboard.press("3")
             page.keyboard.press("o")
         expect(page.locator(f"a[data-dot='{number + 1}']")).to_have_attribute("data-progress", "complete")
     expect(page.locator("#finish-title")).to_be_focused()
@@ -58,8 +58,9 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
 def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page, live_server: Any) -> None:
     sheets.open_sheet(page, live_server.url, sheets.make(items=3, checks=0, justified=True))
     shown, current = page.locator("section.judging-item:not([hidden])"), page.locator("fieldset.is-current")
-    assert page.evaluate("document.activeElement === document.body")
-    expect(page.locator("#q-1-1 .question-key:visible")).to_have_text(["A", "N", "B"])
+    expect(page.locator("#q-1-1")).to_be_focused()
+    expect(page.locator("#q-1-1 .question-key:visible")).to_have_text(["1", "2", "3"])
+    expect(page.locator("#q-1-7 .question-key:visible")).to_have_text(["1", "3"])
     expect(current).to_have_id("q-1-1")
     page.keyboard.press("b")
     expect(page.locator("#q-1-1 input").nth(2)).to_be_checked()
@@ -76,7 +77,9 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     for key, number in (("j", 2), ("F9", 3), ("k", 2), ("Shift+F9", 1)):
         page.keyboard.press(key)
         expect(shown).to_have_id(f"item-{number}")
-    expect(page.locator("#item-1-title")).to_be_focused()
+    expect(page.locator("#q-1-3")).to_be_focused()
+    page.keyboard.press("h")
+    expect(page.locator("#q-1-3-help")).to_be_visible()
     for part in ("a", "b", "questions"):
         page.keyboard.press("r")
         expect(page.locator(f"#item-1-{part}")).to_be_focused()
@@ -89,11 +92,35 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     page.go_back()
     expect(shown).to_have_id("item-1")
     page.reload()
-    for key in "ja1":
+    for key in "ja1":  # a digit still answers the question that has the focus
         page.keyboard.press(key)
     expect(shown).to_have_id("item-1")
-    expect(page.locator(".question-key:visible, [aria-keyshortcuts], .is-current")).to_have_count(0)
-    expect(page.locator("fieldset.question input:checked")).to_have_count(2)
+    expect(page.locator("[aria-keyshortcuts]")).to_have_count(0)
+    assert page.locator("#q-1-4 .question-key").first.evaluate("key => getComputedStyle(key).fontSize") == "0px"
+    expect(page.locator("fieldset.question input:checked")).to_have_count(3)
+
+
+@pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
+def test_all_questions_fit_one_screen_and_the_last_answer_leads_on(page: Page, live_server: Any, kind: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    sheets.open_sheet(page, live_server.url, sheets.make(items=2, checks=1, kind=kind))
+    expect(page.locator("#answered")).to_contain_text("0 of 8")
+    expect(page.locator("#place")).to_contain_text("1 of 2")
+    questions, following = page.locator("#item-1-questions"), page.locator("#item-1 [data-moves='1']")
+    assert questions.evaluate("part => part.scrollHeight <= part.clientHeight")
+    expect(following).to_be_in_viewport(ratio=1)
+    # What the marked question means is shown below the first item, and changes nothing's place.
+    explained = page.locator("#explained")
+    expect(explained).to_have_text(page.locator("#q-1-1-help").text_content() or "?")
+    sheets.answer_item(page)
+    expect(following).to_be_focused()
+    expect(page.locator("#answered")).to_contain_text("8 of 8")
+    following.press("Enter")
+    expect(page.locator("#q-2-1")).to_be_focused()
+    # Whoever chooses by arrow keys stays in the question, and so does whoever changes an answer.
+    sheets.answer_item(page)
+    page.locator("#q-2-2 label.question-option").last.click()
+    expect(page.locator("#q-2-2 input").last).to_be_focused()
 
 
 @pytest.mark.extended
@@ -157,27 +184,39 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
     at = sheets.make(items=1, checks=0, k=1)
     sheets.open_sheet(page, live_server.url, at)
 
+    expect(page.locator("#item-1-b")).to_be_hidden()
+
     def press(part: str) -> int:
-        """Press a button of the bar where it is, without scrolling as `tap` does; return where that leads."""
+        """Press a button of the bar where it is, without scrolling as `tap` does; return how far that part is up."""
         box = page.locator(f".judging-jump [data-goes={part}]").bounding_box()
         assert box is not None
         page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_timeout(100)
-        return int(page.evaluate("scrollY"))
+        return top(part)
+
+    def top(part: str) -> int:
+        return round(page.locator(f"#item-1-{part}").evaluate("part => part.getBoundingClientRect().top"))
 
     press("questions")
     page.locator("#q-1-4 label").nth(1).tap()
-    where = page.evaluate("scrollY")
+    where = top("questions")
     press("b")
     expect(page.locator("#item-1-b h3")).to_be_in_viewport()
+    expect(page.locator("#item-1-a")).to_be_hidden()
     page.evaluate("scrollBy(0, 250)")
-    within = page.evaluate("scrollY")
+    within = top("b")
     press("a")
     expect(page.locator("#item-1-a h3")).to_be_in_viewport()
     # Back to where one was, in the text and in the questions.
     assert press("b") == pytest.approx(within, abs=3)
     assert press("questions") == pytest.approx(where, abs=3)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    sizes = page.evaluate(
+        """[...document.querySelectorAll("#item-1 :is(button, label.question-option), .judging-jump button, a[data-dot]")]
+             .filter((each) => each.getClientRects().length)
+             .map((each) => { const { width, height } = each.getBoundingClientRect(); return Math.min(width, height); })"""
+    )
+    assert min(sizes) >= 44
     for question in sheets.questions(page).all():
         question.locator("label.question-option").first.tap()
     page.locator("#item-1 [data-moves='1']").tap()
@@ -302,6 +341,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any) -> None:
     page.keyboard.press("Escape")
     page.locator(".menu summary").click()
     found += look(page)
+    page.keyboard.press("Escape")
     page.context.set_offline(True)
     sheets.answer_item(page)
     page.keyboard.press("F9")

@@ -20,7 +20,8 @@ export function start(items) {
       const { top, bottom } = part.getBoundingClientRect();
       return Math.min(bottom, innerHeight) - Math.max(top, 0);
     };
-    return parts().reduce((best, part) => (seen(part) > seen(best) ? part : best), parts()[0]);
+    const shown = parts().filter((part) => part.getClientRects().length);
+    return shown.reduce((best, part) => (seen(part) > seen(best) ? part : best), shown[0] ?? parts()[0]);
   };
   const mark = () => {
     const here = parts().length ? name(at()) : "";
@@ -33,6 +34,8 @@ export function start(items) {
     if (!target) return;
     const from = at();
     left.set(name(from), -from.getBoundingClientRect().top);
+    // Of two texts a phone shows one: the other's button brings it here (judging.css).
+    if (to !== "questions" && target.parentElement) target.parentElement.dataset.tab = to;
     if (to === "questions" && asked instanceof HTMLElement && target.contains(asked)) asked.focus({ preventScroll: true });
     else target.focus({ preventScroll: true });
     const bars = document.querySelector(".judging-bar")?.clientHeight ?? 0;

@@ -5,7 +5,9 @@ import { announce, say } from "../ui/script-messages.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 
-const name = document.body.dataset.name ?? "";
+const { name = "", kind = "pair" } = document.body.dataset;
+// Where all of a pair is on one screen, the first open question has the focus; elsewhere the heading above the texts.
+export const wide = matchMedia("(min-width: 72rem) and (min-height: 32rem)");
 
 export class Items {
   /** @param {Question[]} questions */
@@ -37,7 +39,7 @@ export class Items {
     addEventListener("popstate", () => this.#show(this.#named(), true));
     const wanted = this.#named();
     const refused = document.getElementById("refused");
-    this.#show(refused ? this.steps.length - 1 : wanted, false);
+    this.#show(refused ? this.steps.length - 1 : wanted, wide.matches && !refused);
     refused?.focus();
     this.tell();
   }
@@ -83,8 +85,15 @@ export class Items {
   /** Say on dots and bar how far it is. */
   tell() {
     const answered = this.questions.filter((question) => question.isComplete).length;
-    byId("answered", HTMLElement).textContent = say("answered", { answered, all: this.questions.length });
     byId("answered-bar", HTMLProgressElement).value = answered;
+    const here = this.asked;
+    const done = { answered: here.filter((question) => question.isComplete).length, all: here.length };
+    const isItem = this.shown !== this.finish;
+    byId("place", HTMLElement).textContent = isItem ? (this.shown.querySelector(".judging-number")?.textContent ?? "") : "";
+    byId("answered", HTMLElement).textContent = isItem
+      ? say(`answered.${kind}`, done)
+      : say("answered", { answered, all: this.questions.length });
+    byId("answered-here", HTMLElement).textContent = isItem ? say("answered.short", done) : "";
     this.sections.forEach((section, n) => {
       const asked = this.questions.filter((question) => section.contains(question.element));
       const begun = asked.some((question) => question.given().value !== null);
@@ -108,11 +117,19 @@ export class Items {
     this.dots.forEach((dot, n) => (n === step ? dot.setAttribute("aria-current", "step") : dot.removeAttribute("aria-current")));
     if (moved) {
       scrollTo(0, 0);
+      const dot = this.dots[step];
+      const strip = dot?.closest("ol");
+      if (strip) strip.scrollLeft = dot.offsetLeft - strip.offsetLeft - strip.clientWidth / 2;
       this.main.scrollTop = 0;
       for (const part of this.shown.querySelectorAll("[data-part]")) part.scrollTop = 0;
       for (const watcher of this.watchers) watcher(this.shown);
+      this.tell();
     }
-    const heading = this.shown.querySelector("h2");
-    if (focuses && heading instanceof HTMLElement) heading.focus({ preventScroll: true });
+    if (!focuses) return;
+    const open = wide.matches ? this.asked.find((question) => !question.isComplete)?.element : null;
+    const target = open ?? this.shown.querySelector("h2");
+    if (!(target instanceof HTMLElement)) return;
+    target.focus({ preventScroll: true });
+    if (open && moved) announce(`${this.shown.querySelector(".judging-number")?.textContent}. ${this.shown.querySelector("h2")?.textContent}`);
   }
 }

@@ -10,6 +10,7 @@ import { start as finish } from "./submission.js";
 import { Items } from "./items.js";
 import { Kept } from "./local-store.js";
 import { start as keys } from "./shortcuts.js";
+import { start as help } from "./question-help.js";
 import { Outbox } from "./outbox.js";
 import { start as parts } from "./item-parts.js";
 import { find } from "./questions.js";
@@ -82,6 +83,7 @@ addEventListener("beforeunload", (event) => {
 items.watch((shown) => times.show(shown));
 items.watch(() => questions.forEach((question) => question.tidy()));
 const moves = parts(items);
+help(questions);
 keys(items, moves, changed);
 const tellOpen = finish(items, outbox, times, kept);
 outbox.addEventListener("state", () => items.shown === items.finish && tellOpen());

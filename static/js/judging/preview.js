@@ -5,6 +5,7 @@ import { init as menus } from "../ui/menus.js";
 import { init as theme } from "../ui/theme.js";
 import { Items } from "./items.js";
 import { start as keys } from "./shortcuts.js";
+import { start as help } from "./question-help.js";
 import { start as parts } from "./item-parts.js";
 import { find } from "./questions.js";
 
@@ -17,5 +18,6 @@ for (const question of questions) {
   for (const option of question.options) option.addEventListener("change", changed);
   question.why?.addEventListener("input", changed);
 }
+help(questions);
 keys(items, parts(items), changed);
 items.start();

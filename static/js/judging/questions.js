@@ -19,6 +19,7 @@ export class Question {
     this.options = [...element.querySelectorAll("input")];
     this.why = element.querySelector("textarea");
     this.note = element.querySelector(".question-note");
+    this.help = element.querySelector(".question-help");
     /** What the server had when it made the page. */
     this.stored = { ...this.given(), revision: Number(element.dataset.revision ?? 0) };
   }
@@ -55,6 +56,13 @@ export class Question {
     if (!this.note?.classList.contains("is-past")) return;
     this.note.textContent = "";
     this.note.setAttribute("hidden", "");
+  }
+
+  /** Open what explains it, or close it. */
+  explain() {
+    if (!(this.help instanceof HTMLElement)) return;
+    this.help.hidden = !this.help.hidden;
+    this.element.querySelector("[data-helps]")?.setAttribute("aria-expanded", String(!this.help.hidden));
   }
 
   focus() {

@@ -5,6 +5,7 @@
  */
 
 import { byId } from "../ui/dom.js";
+import { show as explain } from "./question-help.js";
 
 const STORED = "crowdrag-judging-letters";
 
@@ -53,6 +54,7 @@ export function start(items, parts, changed) {
     if (!items.shown) return; // nothing is shown yet
     const marked = current();
     for (const question of items.questions) question.element.classList.toggle("is-current", question === marked);
+    explain(marked ?? items.asked[0]);
   };
   for (const type of ["focusin", "focusout", "change"]) document.addEventListener(type, () => queueMicrotask(mark));
   items.watch(mark);
@@ -67,6 +69,7 @@ export function start(items, parts, changed) {
   /** @type {Record<string, () => void>} */
   const singles = {
     "?": () => help.showModal(),
+    h: () => current()?.explain(),
     j: () => items.move(1),
     k: () => items.move(-1),
     o: () => items.open(),
@@ -93,10 +96,30 @@ export function start(items, parts, changed) {
     const asked = items.asked;
     const at = asked.indexOf(question);
     const next = [...asked.slice(at + 1), ...asked.slice(0, at)].find((each) => !each.isComplete);
-    if (next) return next.focus();
-    const on = items.shown.querySelector("button[data-moves='1']");
-    if (on instanceof HTMLElement) on.focus();
+    if (next) next.focus();
+    else toNext();
   };
+  const toNext = () => {
+    const on = items.shown.querySelector("button[data-moves='1']");
+    if (on instanceof HTMLElement) on.focus({ preventScroll: true });
+  };
+
+  // Who answers by pressing buttons gets to the one that goes on with the last answer; arrow keys stay in their question.
+  let pressed = false;
+  let wasOpen = false;
+  addEventListener("keydown", () => (pressed = false), { capture: true });
+  addEventListener(
+    "pointerdown",
+    () => {
+      pressed = true;
+      wasOpen = items.asked.some((each) => !each.isComplete);
+    },
+    { capture: true },
+  );
+  document.addEventListener("change", ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.type !== "radio" || !pressed || !wasOpen) return;
+    if (items.asked.every((each) => each.isComplete)) toNext();
+  });
 
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
