@@ -146,6 +146,7 @@ TABLES: tuple[ArchiveTable, ...] = (
         # They were given before the questionnaire was handed in, whatever its state is now.
         ignores=("annotation.Judgment:never_changed_once_submitted",),
     ),
+    ArchiveTable("item_confidences", annotation.ItemConfidence, "assignment__questionnaire__campaign__study"),
     ArchiveTable("slots", annotation.Slot, "campaign__study"),
     ArchiveTable("attention_checks", annotation.AttentionCheck, "questionnaire__campaign__study"),
     ArchiveTable("check_answers", annotation.CheckAnswer, "assignment__questionnaire__campaign__study"),

@@ -163,6 +163,16 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "answered_at": "The time.",
         },
     ),
+    "item_confidences": (
+        "Whether judges said that they are unsure about an item.",
+        {
+            "assignment": "The assignment.",
+            "item": "The item.",
+            "is_unsure": "Whether the judge is unsure. It changes nothing about how the judgments count.",
+            "revision": "Number of times it was stated: 1, plus 1 for each change.",
+            "stated_at": "When it was last stated.",
+        },
+    ),
     "known_labels": (
         "Known labels of items.",
         {

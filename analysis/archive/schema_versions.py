@@ -57,6 +57,7 @@ TABLES: dict[str, int] = {
     "judging_prompts": 3,
     "judging_answers": 3,
     "injection_trials": 3,
+    "item_confidences": 4,
 }
 COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("participants", "withdrawn_at"): (2, _unknown),

@@ -25,6 +25,7 @@ from ..models import (
     CampaignDimension,
     CheckAnswer,
     Dimension,
+    ItemConfidence,
     ItemTime,
     Judgment,
     QuestionnaireItem,
@@ -196,6 +197,25 @@ def answer_check(*, assignment: Assignment, check: int, value: int, revision: in
     return known
 
 
+@transaction.atomic
+def state_confidence(
+    *, assignment: Assignment, item: int, is_unsure: bool, revision: int, now: datetime
+) -> ItemConfidence:
+    """Store whether a judge is unsure about an item, and renew the lease; problems are those of `answer`."""
+    _check_revision(revision)
+    assignment = lock_for_answers(assignment)
+    if not QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=_key(item)).exists():
+        raise problems.BadAnswer(_("This item is not in your questionnaire."))
+    known = ItemConfidence.objects.filter(assignment=assignment, item=item).first()
+    content = {"is_unsure": is_unsure}
+    if known is None:
+        known = ItemConfidence.objects.create(assignment=assignment, item_id=item, stated_at=now, **content)
+    elif _replaces(known, content, revision):
+        _change(known, content, revision, stated_at=now)
+    leases.renew(assignment, now)
+    return known
+
+
 def lock_for_answers(assignment: Assignment) -> Assignment:
     """Return an assignment that takes answers, as it is now, held until the transaction ends; its judge is not held.
 
@@ -236,7 +256,7 @@ def _check_revision(revision: object) -> None:
         raise problems.BadAnswer(_("The number of the answer's revision must be 1 or more."))
 
 
-def _replaces(known: Judgment | CheckAnswer, content: dict[str, Any], revision: int) -> bool:
+def _replaces(known: Judgment | CheckAnswer | ItemConfidence, content: dict[str, Any], revision: int) -> bool:
     """Say whether an answer is to be stored over the known one; False if it is the known one."""
     if revision <= known.revision and all(getattr(known, name) == value for name, value in content.items()):
         return False
@@ -245,7 +265,9 @@ def _replaces(known: Judgment | CheckAnswer, content: dict[str, Any], revision: 
     return True
 
 
-def _change(known: Judgment | CheckAnswer, content: dict[str, Any], revision: int, **at: datetime) -> None:
+def _change(
+    known: Judgment | CheckAnswer | ItemConfidence, content: dict[str, Any], revision: int, **at: datetime
+) -> None:
     # Compared once more in the statement itself: the caller's lock keeps others away, and this notices if not.
     stored = type(known)._default_manager.filter(pk=known.pk, revision=revision - 1)
     if not stored.update(**content, revision=revision, **at):

@@ -226,14 +226,15 @@ class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
     dimension = serializers.CharField(source="dimension.name")
     version = serializers.IntegerField(source="dimension.version")
     value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
+    is_unsure = serializers.BooleanField(help_text="Whether the judge said that they are unsure about the item.")
     state = serializers.ChoiceField(AssignmentState.choices, source="assignment.state")
     is_included = serializers.BooleanField(source="assignment.is_included")
 
     class Meta:
         model = Judgment
         fields = ["id", "campaign", "questionnaire", "participant", "item", "topic", "response", "response_a",
-                  "response_b", "dimension", "version", "value", "justification", "repeat", "state", "is_included",
-                  "judged_at"]  # fmt: skip
+                  "response_b", "dimension", "version", "value", "is_unsure", "justification", "repeat", "state",
+                  "is_included", "judged_at"]  # fmt: skip
 
 
 class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
@@ -275,5 +276,9 @@ class Judgments(ListEndpoint):
     def rows(self) -> QuerySet[Judgment]:
         """Return the study's judgments, with all that is shown of each."""
         return (
-            Judgment.objects.of_study(self.study).select_related(*WITH_ASSIGNMENT).only(*SHOWN).prefetch_related(ITEM)
+            Judgment.objects.of_study(self.study)
+            .with_confidence()
+            .select_related(*WITH_ASSIGNMENT)
+            .only(*SHOWN)
+            .prefetch_related(ITEM)
         )

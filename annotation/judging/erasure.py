@@ -17,6 +17,7 @@ from ..models import (
     AssignmentDecision,
     AssignmentTransition,
     CheckAnswer,
+    ItemConfidence,
     ItemTime,
     Judgment,
     PlatformSubmission,
@@ -69,6 +70,7 @@ def erase(participant: Participant, now: datetime) -> None:
     Judgment.objects.filter(assignment__in=assignments).update(justification="", judged_at=None, external_id="")
     CheckAnswer.objects.filter(assignment__in=assignments).delete()
     ItemTime.objects.filter(assignment__in=assignments).delete()
+    ItemConfidence.objects.filter(assignment__in=assignments).update(stated_at=None)
     ShownFlag.objects.filter(assignment__in=assignments).delete()
     TrainingAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()

@@ -38,6 +38,23 @@ class CheckData:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfidenceData:
+    """Whether somebody is unsure about an item."""
+
+    item: int
+    is_unsure: bool
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemData:
+    """A problem with an item, in the judge's words."""
+
+    item: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimesData:
     """The times of one visit so far."""
 
@@ -57,6 +74,21 @@ def check(request: HttpRequest) -> CheckData:
     """Read an answer to an attention check."""
     fields = _body(request)
     return CheckData(*(_number(fields, name) for name in ("check", "value", "revision")))
+
+
+def confidence(request: HttpRequest) -> ConfidenceData:
+    """Read whether somebody is unsure about an item: 1 or 0, as answers are numbers."""
+    fields = _body(request)
+    item, value, revision = (_number(fields, name) for name in ("item", "value", "revision"))
+    if value not in {0, 1}:
+        raise BadBodyError(_("“value” must be 0 or 1."))
+    return ConfidenceData(item, value == 1, revision)
+
+
+def problem(request: HttpRequest) -> ProblemData:
+    """Read a problem with an item."""
+    fields = _body(request)
+    return ProblemData(_number(fields, "item"), _text(fields, "text"))
 
 
 def times(request: HttpRequest) -> TimesData:

@@ -281,6 +281,13 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         """Keep those of one pool of judges that count: the crowd's by default."""
         return self.filter(item__campaign__judges=judges).counted()
 
+    def with_confidence(self) -> "JudgmentQuerySet":
+        """Annotate `is_unsure`: whether the judge said so of the item."""
+        unsure = ItemConfidence.objects.filter(
+            assignment=models.OuterRef("assignment"), item=models.OuterRef("item"), is_unsure=True
+        )
+        return self.annotate(is_unsure=models.Exists(unsure))
+
     def pairwise(self) -> "JudgmentQuerySet":
         """Keep those of pairs."""
         return self.filter(item__pair__isnull=False)
@@ -392,4 +399,22 @@ class ItemTime(models.Model):
             models.CheckConstraint(
                 condition=Q(active_seconds__gte=0, away_seconds__gte=0), name="item_time_not_negative"
             ),
+        ]
+
+
+class ItemConfidence(models.Model):
+    """Whether a judge is unsure about an item, as they say it; changeable until the questionnaire is submitted.
+
+    It goes with all of their judgments of the item, and changes nothing about how these count.
+    """
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="confidences")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="confidences")
+    is_unsure = models.BooleanField()
+    revision = models.PositiveIntegerField(default=1)
+    stated_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "item"], name="item_confidence_stated_once"),
         ]

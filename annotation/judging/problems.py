@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 
 from crowdrag.assignments.problems import NotAllowed, WorkProblem
 
-from ..models import Assignment, CheckAnswer, Judgment
+from ..models import Assignment, CheckAnswer, ItemConfidence, Judgment
 
 
 class HandedIn(NotAllowed):
@@ -85,6 +85,6 @@ class BadAnswer(WorkProblem):
 class OtherAnswer(WorkProblem):
     """Another answer came in meanwhile, from another tab: `current` is what is stored."""
 
-    def __init__(self, current: Judgment | CheckAnswer):
+    def __init__(self, current: Judgment | CheckAnswer | ItemConfidence):
         self.current = current
         super().__init__(_("You answered this question in another window. That answer is shown now."))

@@ -15,6 +15,7 @@ from ..models import (
     Dimension,
     Instructions,
     Item,
+    ItemConfidence,
     Judgment,
     Questionnaire,
 )
@@ -110,6 +111,17 @@ class ShownItem:
     is_gone: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Whether its judge is unsure about an item; revision 0 where they said nothing."""
+
+    is_unsure: bool
+    revision: int
+
+
+CONFIDENT = Confidence(is_unsure=False, revision=0)
+
+
 @dataclass(frozen=True)
 class Entry:
     """An item at its place, with its questions and what was answered."""
@@ -117,6 +129,7 @@ class Entry:
     number: int
     shown: ShownItem
     questions: tuple[Question, ...]
+    confidence: Confidence = CONFIDENT
 
     @property
     def open(self) -> int:
@@ -163,12 +176,14 @@ def load_page(assignment: Assignment) -> QuestionnairePage:
     answers = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
     checked = CheckAnswer.objects.filter(assignment=assignment)
     attended = {one.check_asked_id: Answer(one.value, "", one.revision) for one in checked}
-    return _page(assignment.questionnaire, assignment, answers, attended)
+    stated = ItemConfidence.objects.filter(assignment=assignment)
+    confidences = {one.item_id: Confidence(one.is_unsure, one.revision) for one in stated}
+    return _page(assignment.questionnaire, assignment, answers, attended, confidences)
 
 
 def preview(questionnaire: Questionnaire) -> QuestionnairePage:
     """Return what a questionnaire shows whoever gets it."""
-    return _page(questionnaire, None, {}, {})
+    return _page(questionnaire, None, {}, {}, {})
 
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
@@ -226,6 +241,7 @@ def _page(
     assignment: Assignment | None,
     answers: dict[tuple[int, int], Answer],
     attended: dict[int, Answer],
+    confidences: dict[int, Confidence],
 ) -> QuestionnairePage:
     campaign = questionnaire.campaign
     questions_of_campaign = questions(campaign)
@@ -239,7 +255,8 @@ def _page(
         if what.is_gone:
             # Nothing more is asked of what is not there; what was answered before stays.
             below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
-        entries.append(Entry(number, what, _placed(number, [*below, *checks.get(entry.position, ())])))
+        placed = _placed(number, [*below, *checks.get(entry.position, ())])
+        entries.append(Entry(number, what, placed, confidences.get(entry.item_id, CONFIDENT)))
     return QuestionnairePage(campaign, questionnaire, assignment, campaign.instructions, tuple(entries))
 
 

@@ -63,6 +63,9 @@ def _moving() -> dict[str, str]:
         "answered.pair": _("{answered} of {all} in this pair"),
         "answered.response": _("{answered} of {all} for this response"),
         "answered.short": _("{answered}/{all}"),
+        "report.sending": _("Sending …"),
+        "report.sent": _("Your message was sent. Thank you."),
+        "report.failed": _("Your message was not sent. It is stored in this browser. Try again."),
         "item.complete": _("You answered all questions here."),
         "open.none": _("You answered every question. You can submit."),
     }

@@ -23,13 +23,14 @@ from crowdrag.studies.models import Participant
 from writing.assignments.forms import ReturnForm
 
 from ..enums import AssignmentState
-from ..models import Assignment, Campaign, CheckAnswer, Judgment
+from ..models import Assignment, Campaign, CheckAnswer, ItemConfidence, Judgment
 from . import (
     activity,
     answers,
     claims,
     forms,
     leases,
+    problem_reports,
     problems,
     queries,
     questionnaire_content,
@@ -239,6 +240,24 @@ def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 
 @_stores
+def confidence(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Store whether somebody is unsure about an item, and say so."""
+    sent = forms.confidence(request)
+    stored = answers.state_confidence(
+        assignment=held, item=sent.item, is_unsure=sent.is_unsure, revision=sent.revision, now=timezone.now()
+    )
+    return _saved(stored)
+
+
+@_stores
+def problem(request: HttpRequest, held: Assignment) -> dict[str, Any]:
+    """Send a problem with an item to the researchers."""
+    sent = forms.problem(request)
+    problem_reports.report(assignment=held, item=sent.item, text=sent.text, now=timezone.now())
+    return {"sent": True}
+
+
+@_stores
 def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store how long each item was looked at so far in one visit."""
     sent = forms.times(request)
@@ -274,7 +293,7 @@ def _find_assignment(participant: Participant, campaign_id: int, external_id: st
     return held
 
 
-def _saved(stored: Judgment | CheckAnswer) -> dict[str, Any]:
+def _saved(stored: Judgment | CheckAnswer | ItemConfidence) -> dict[str, Any]:
     held = stored.assignment
     content = {
         "saved": True,
@@ -295,7 +314,7 @@ def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonRespons
         current = problem.current
         facts = {
             "problem": "other",
-            "value": current.value,
+            "value": int(current.is_unsure) if isinstance(current, ItemConfidence) else current.value,
             "justification": getattr(current, "justification", ""),
             "revision": current.revision,
         }

@@ -14,6 +14,7 @@ from annotation.models import (
     AttentionCheck,
     CheckAnswer,
     InjectionTrial,
+    ItemConfidence,
     ItemTime,
     JudgingAnswer,
     JudgingPrompt,
@@ -111,6 +112,9 @@ def _given(made, sheet, person: Participant, state: str, member: User, hostile: 
         assignment=given, item=questions[0][0], visit="v", active_seconds=0.1, away_seconds=1e-9, looks=2, leaves=1,
         changes=1, first_at=NOW, last_at=NOW,
     )  # fmt: skip
+    ItemConfidence.objects.create(
+        assignment=given, item=questions[0][0], is_unsure=state == AssignmentState.ACCEPTED, revision=2, stated_at=NOW
+    )
     AssignmentTransition.objects.create(
         assignment=given, before="ASSIGNED", after=state, cause="x", note=hostile, at=NOW, by=member
     )

@@ -277,3 +277,30 @@ def test_a_browser_that_keeps_nothing_says_so(page: Page, context: BrowserContex
     expect(sheets.state(page)).to_have_attribute("data-state", "unkept")
     context.set_offline(False)
     settle(page, at)
+
+
+@pytest.mark.usefixtures("own_context")
+def test_what_is_said_of_a_pair_is_kept_without_a_connection_and_a_problem_is_sent_once(
+    page: Page, live_server: Any
+) -> None:
+    at = sheets.make(items=2, checks=0)
+    sheets.open_sheet(page, live_server.url, at)
+    unsure, item = page.locator("#item-1 [data-unsure]"), at.mine.questionnaire.entries.get(position=0).item_id
+    page.context.set_offline(True)
+    unsure.check()
+    expect(sheets.state(page)).to_have_attribute("data-state", "offline")
+    page.locator("#item-1 [data-reports]").click()
+    page.locator("#report-text").fill("Response B is empty.")
+    page.locator("#report-send").click()
+    expect(page.locator("#report-state")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    page.context.set_offline(False)
+    sheets.saved(page)
+    page.reload()
+    expect(unsure).to_be_checked()
+    assert list(at.mine.confidences.values_list("item", "is_unsure")) == [(item, True)]
+    page.locator("#item-1 [data-reports]").click()
+    expect(page.locator("#report-text")).to_have_value("Response B is empty.")
+    page.locator("#report-send").click()
+    expect(page.locator("#report")).to_be_hidden()
+    assert at.judge.messages.filter(kind="PROBLEM").count() == 1

@@ -180,6 +180,7 @@ def judgments(source: Source) -> ContentTable:
         _DIMENSION,
         _DIMENSION_VERSION,
         ContentColumn("value", "integer", False, "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right)."),
+        ContentColumn("is_unsure", "boolean", False, "Whether the judge said that they are unsure about the item."),
         ContentColumn(
             "repeat", "integer", False, "Number of the repetition, from 0. The first (0) is the one that counts."
         ),
@@ -192,7 +193,9 @@ def judgments(source: Source) -> ContentTable:
     read = tuple(_READ.values())
 
     def rows() -> Iterator[Row]:
-        judgments_of_study = Judgment.objects.of_study(source.study).filter(assignment__state=AssignmentState.ACCEPTED)
+        judgments_of_study = (
+            Judgment.objects.of_study(source.study).filter(assignment__state=AssignmentState.ACCEPTED).with_confidence()
+        )
         ordered = judgments_of_study.annotate(place=Subquery(items.values("position")[:1])).order_by("pk")
         for values in ordered.values_list(*read).iterator(CHUNK):
             row = dict(zip(_READ, values, strict=True))
@@ -225,6 +228,7 @@ _READ = {
     "dimension": "dimension__name",
     "dimension_version": "dimension__version",
     "value": "value",
+    "is_unsure": "is_unsure",
     "repeat": "repeat",
     "is_included": "assignment__is_included",
     "judged_at": "judged_at",

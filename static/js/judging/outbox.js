@@ -12,9 +12,10 @@ import { postAsWriter as post } from "../editor/log/requests.js";
 import { Backoff, Wake } from "../editor/log/sleep.js";
 
 /**
+ * @typedef {import("./questions.js").Question | import("./unsure.js").Unsure} Asked
  * @typedef {{value: number, why: string, revision: number, sent?: boolean}} Entry
  * @typedef {{value: number | null, why: string, revision: number}} Known
- * @typedef {{question: import("./questions.js").Question, known: Known, line: Entry[]}} Row
+ * @typedef {{question: Asked, known: Known, line: Entry[]}} Row
  * @typedef {"saved" | "saving" | "offline" | "server" | "expired" | "closed"} Phase
  * @typedef {{phase: Phase, since: number, waiting: number, kept: boolean, next: string, left: boolean}} State
  */
@@ -24,8 +25,8 @@ const LAST_WORDS = 8;
 
 export class Outbox extends EventTarget {
   /**
-   * @param {import("./questions.js").Question[]} questions
-   * @param {{answer: string, check: string}} urls
+   * @param {Asked[]} questions and whatever else is kept and sent as answers are
+   * @param {{answer: string, check: string, confidence: string}} urls
    * @param {import("./local-store.js").Kept} kept
    */
   constructor(questions, urls, kept) {
@@ -132,8 +133,9 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** @param {import("./questions.js").Question} question @param {Entry} entry @returns {[string, object]} */
+  /** @param {Asked} question @param {Entry} entry @returns {[string, object]} */
   #request(question, { value, why, revision }) {
+    if ("isUnsure" in question) return [this.urls.confidence, { item: question.item, value, revision }];
     if (question.check) return [this.urls.check, { check: question.check, value, revision }];
     const { item, dimension } = question;
     return [this.urls.answer, { item, dimension, value, justification: why, revision }];

@@ -14,17 +14,20 @@ import { start as help } from "./question-help.js";
 import { Outbox } from "./outbox.js";
 import { start as parts } from "./item-parts.js";
 import { find } from "./questions.js";
+import { start as reports } from "./problem-report.js";
 import { tell, tellLate } from "./save-status.js";
+import { find as findUnsure } from "./unsure.js";
 import { Times } from "./viewing-times.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 
-const { assignment = "", answer = "", check = "", time = "" } = document.body.dataset;
+const { assignment = "", answer = "", check = "", confidence = "", problem = "", time = "" } = document.body.dataset;
 
 for (const init of [theme, dialogs, menus]) init(document);
 const questions = find();
 const kept = new Kept(assignment);
-const outbox = new Outbox(questions, { answer, check }, kept);
+const unsure = findUnsure();
+const outbox = new Outbox([...questions, ...unsure], { answer, check, confidence }, kept);
 const items = new Items(questions);
 const times = new Times(time, follow);
 const deadline = new Deadline(() => times.renew(), tellLate);
@@ -59,12 +62,18 @@ for (const question of questions) {
   question.why.addEventListener("blur", written.flush);
 }
 
+for (const each of unsure) {
+  each.show(outbox.wish(each.key));
+  each.box.addEventListener("change", () => outbox.give(each.key, Number(each.box.checked), ""));
+}
+
 const state = () => tell(outbox.state);
 outbox.addEventListener("state", state);
 outbox.addEventListener("arrived", (event) => event instanceof CustomEvent && follow(event.detail));
 outbox.addEventListener("shown", (event) => {
   if (!(event instanceof CustomEvent)) return;
   const { key, why, message = "" } = event.detail;
+  unsure.find((each) => each.key === key)?.show(outbox.wish(key));
   const question = questions.find((each) => each.key === key);
   if (!question) return;
   // Whoever is writing there goes on writing; what they wrote is sent when they rest.
@@ -84,6 +93,7 @@ items.watch((shown) => times.show(shown));
 items.watch(() => questions.forEach((question) => question.tidy()));
 const moves = parts(items);
 help(questions);
+reports(problem, kept);
 keys(items, moves, changed);
 const tellOpen = finish(items, outbox, times, kept);
 outbox.addEventListener("state", () => items.shown === items.finish && tellOpen());

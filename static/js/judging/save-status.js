@@ -39,7 +39,7 @@ function close(state) {
   // Only a path of this server is led to.
   if (state.next.startsWith("/") && !state.next.startsWith("//")) next.href = state.next;
   closed.hidden = false;
-  for (const each of document.querySelectorAll("fieldset.question, #hand-in")) each.setAttribute("disabled", "");
+  for (const each of document.querySelectorAll("fieldset.question, [data-unsure], #hand-in")) each.setAttribute("disabled", "");
   closed.focus();
 }
 

@@ -1,0 +1,51 @@
+"""A problem that a judge reports with one item: a message to the researchers that names the item."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from crowdrag.assignments.problems import LeftStudy
+from crowdrag.studies.enums import MessageKind
+from crowdrag.studies.messages import services as messages
+from crowdrag.studies.models import ParticipantMessage
+
+from ..enums import CampaignKind
+from ..models import Assignment, QuestionnaireItem
+from . import problems
+
+
+@transaction.atomic
+def report(*, assignment: Assignment, item: int, text: str, now: datetime) -> ParticipantMessage:
+    """Send what a judge says of an item to the researchers, about their questionnaire; sent twice it is one message.
+
+    Raises
+    ------
+    BadAnswer
+        if the item is not in the questionnaire, or the text is empty, too long, or one message too many.
+    LeftStudy
+    """
+    participant = assignment.participant
+    if participant.withdrawn_at or participant.erased_at:
+        raise LeftStudy(Assignment)
+    entries = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id).order_by("position")
+    keys = list(entries.values_list("item", flat=True))
+    if item not in keys:
+        raise problems.BadAnswer(_("This item is not in your questionnaire."))
+    if not text.strip():
+        raise problems.BadAnswer(_("Describe the problem."))
+    about = assignment.external_id
+    text = f"{_place(assignment, keys.index(item) + 1)}\n\n{text.strip()}"
+    same = ParticipantMessage.objects.filter(participant=participant, about=about, text=text)
+    if known := same.filter(answered_at__isnull=True).first():
+        return known
+    try:
+        return messages.ask(participant=participant, kind=MessageKind.PROBLEM, text=text, about=about, now=now)
+    except messages.MessageError as error:
+        raise problems.BadAnswer(str(error)) from error
+
+
+def _place(assignment: Assignment, number: int) -> str:
+    if assignment.questionnaire.campaign.kind == CampaignKind.POINTWISE:
+        return _("About response %(number)s of the questionnaire:") % {"number": number}
+    return _("About pair %(number)s of the questionnaire:") % {"number": number}
