@@ -23,7 +23,15 @@ from .judging.models import (
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
 from .progress.models import LiveAgreement, LiveCompetence
-from .quality.models import AttentionCheck, CheckAnswer, KnownLabel, ShownFlag, TrainingAnswer, TrainingItem
+from .quality.models import (
+    AttentionCheck,
+    CheckAnswer,
+    KnownLabel,
+    PracticeAnswer,
+    ShownFlag,
+    TrainingAnswer,
+    TrainingItem,
+)
 
 __all__ = [
     "Assignment",
@@ -48,6 +56,7 @@ __all__ = [
     "LiveCompetence",
     "Pair",
     "PlatformSubmission",
+    "PracticeAnswer",
     "Questionnaire",
     "QuestionnaireItem",
     "ShownFlag",

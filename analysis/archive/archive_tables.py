@@ -153,6 +153,7 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("known_labels", annotation.KnownLabel, "item__campaign__study"),
     ArchiveTable("training_items", annotation.TrainingItem, "campaign__study"),
     ArchiveTable("training_answers", annotation.TrainingAnswer, "training_item__campaign__study"),
+    ArchiveTable("practice_answers", annotation.PracticeAnswer, "campaign__study"),
     ArchiveTable("item_times", annotation.ItemTime, "assignment__questionnaire__campaign__study"),
     ArchiveTable("judging_prompts", annotation.JudgingPrompt),
     ArchiveTable("judging_answers", annotation.JudgingAnswer, "item__campaign__study"),

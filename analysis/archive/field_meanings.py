@@ -35,6 +35,8 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "lease_minutes": "Minutes after which an inactive questionnaire is assigned to somebody else.",
             "questionnaires_per_person": "Maximum questionnaires per person. Null: no limit.",
             "minimum_seconds": "Minimum completion time; faster submissions are flagged. Null: not set.",
+            "shows_passages": "Whether judges can read the cited passages.",
+            "has_practice": "Whether new judges begin with a practice pair.",
             "allows_comments": "Whether a comment is asked for at the end.",
             "opened_at": "When it was opened. Null: not opened here.",
             "closed_at": "When it was closed. Null: not closed here.",
@@ -185,6 +187,16 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "training_items": (
         "Training items with feedback for new judges of a campaign, before their first questionnaire.",
         {"campaign": "The campaign.", "item": "The item.", "position": "The position, from 0."},
+    ),
+    "practice_answers": (
+        "Answers to the practice pair, which are not judgments.",
+        {
+            "campaign": "The campaign.",
+            "participant": "The participant.",
+            "dimension": "The dimension.",
+            "value": "The answer.",
+            "answered_at": "The time.",
+        },
     ),
     "training_answers": (
         "Answers during training, which are not judgments.",

@@ -58,6 +58,7 @@ TABLES: dict[str, int] = {
     "judging_answers": 3,
     "injection_trials": 3,
     "item_confidences": 4,
+    "practice_answers": 4,
 }
 COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("participants", "withdrawn_at"): (2, _unknown),
@@ -93,6 +94,9 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("assignments", "comment"): (3, lambda _row: ""),
     ("assignment_transitions", "note"): (3, lambda _row: ""),
     ("judgments", "revision"): (3, lambda _row: 1),
+    # What judges of earlier campaigns were not shown.
+    ("campaigns", "shows_passages"): (4, lambda _row: False),
+    ("campaigns", "has_practice"): (4, lambda _row: False),
 }
 # What tables and columns are called now, with the version that gave them this name and their name before it.
 TABLE_NAMES: dict[str, tuple[int, str]] = {

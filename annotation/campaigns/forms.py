@@ -77,7 +77,9 @@ class CampaignForm(TermsForm):
 
     PAID: Final = ("pay", "fee", "tax", "wage_floor")
     ASKED: Final = ("k", "minutes", "questionnaires_per_person")
-    ASKED_ADVANCED: Final = ("lease_minutes", "minimum_seconds", "allows_comments")
+    ASKED_ADVANCED: Final = (
+        "lease_minutes", "minimum_seconds", "allows_comments", "shows_passages", "has_practice",
+    )  # fmt: skip
     TERMS = ("name", *ASKED, *ASKED_ADVANCED, *PAID)
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
     DRAWN_ESSENTIAL: Final = (
@@ -146,7 +148,7 @@ class CampaignForm(TermsForm):
     class Meta:
         model = Campaign
         fields = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments",
-                  "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
+                  "shows_passages", "has_practice", "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
         formfield_callback = form_field
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):

@@ -76,7 +76,7 @@ class Campaign(models.Model):
 
     TERMS = (
         "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
-        "minimum_seconds", "allows_comments", "eligibility",
+        "minimum_seconds", "allows_comments", "shows_passages", "has_practice", "eligibility",
     )  # fmt: skip
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
@@ -151,6 +151,17 @@ class Campaign(models.Model):
         help_text=_("Flagged work is not rejected automatically: a person decides. Leave empty for no minimum."),
     )
     allows_comments = models.BooleanField(_("Ask for comments at the end"), default=True)
+    # In the paper judges see no sources (crowdrag25, 3.3.1).
+    shows_passages = models.BooleanField(
+        "Show cited passages to judges",
+        default=False,
+        help_text="Judges can read the text of each cited passage. They never see where it comes from.",
+    )
+    has_practice = models.BooleanField(
+        "Begin with a practice pair",
+        default=True,
+        help_text="New judges answer one example and see the expected answers. Your own training items replace it.",
+    )
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     # Archived campaigns are left out of lists; nothing else changes.

@@ -37,7 +37,7 @@ SUGGESTED: Final[Mapping[str, Any]] = {
     "completed": 500,
 }
 # What people were promised, or what their work is measured by: it stays once the campaign was opened.
-PROMISED: Final = ("k", "minutes", "allows_comments")
+PROMISED: Final = ("k", "minutes", "allows_comments", "shows_passages")
 
 
 def terms_of(campaign: Campaign) -> dict[str, Any]:

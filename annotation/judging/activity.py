@@ -1,5 +1,7 @@
 """Judging as an activity: the offer to participants, and the section on their dashboard."""
 
+import re
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,8 +16,11 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
 from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
+from ..quality import practice
 from . import claims, queries, questionnaire_content, slots
 from .lifecycle import ASSIGNMENTS
+
+_HEADING = re.compile(r"^##[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 
 
 def activities_of(study: Study) -> list[Activity]:
@@ -45,6 +50,22 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
         consent_text=campaign.consent_text,
         is_open=campaign.state == CampaignState.OPEN,
         stays=_stays(),
+    )
+
+
+@dataclass(frozen=True)
+class InstructionSections:
+    """Instructions in Markdown: what stands before the first heading, and a title and a text for each heading."""
+
+    lead: str
+    sections: tuple[tuple[str, str], ...]
+
+
+def instruction_sections(text: str) -> InstructionSections:
+    """Split instructions at their headings of the second level: the lead is read at once, the rest on demand."""
+    lead, *parts = _HEADING.split(text)
+    return InstructionSections(
+        lead.strip(), tuple(zip(parts[::2], (each.strip() for each in parts[1::2]), strict=True))
     )
 
 
@@ -80,7 +101,8 @@ def _what(campaign: Campaign) -> str:
 def _size(campaign: Campaign) -> list[str]:
     """Say how much a questionnaire asks, as far as it is drawn, and what comes before the first one."""
     parts = []
-    size, examples = questionnaire_content.size(campaign), TrainingItem.objects.filter(campaign=campaign).count()
+    size = questionnaire_content.size(campaign)
+    examples = TrainingItem.objects.filter(campaign=campaign).count() or int(practice.applies(campaign))
     if size.items:
         if campaign.kind == CampaignKind.POINTWISE:
             things = ngettext("%(n)s answer", "%(n)s answers", size.items) % {"n": size.items}

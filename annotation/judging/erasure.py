@@ -21,6 +21,7 @@ from ..models import (
     ItemTime,
     Judgment,
     PlatformSubmission,
+    PracticeAnswer,
     ShownFlag,
     TrainingAnswer,
 )
@@ -73,6 +74,7 @@ def erase(participant: Participant, now: datetime) -> None:
     ItemConfidence.objects.filter(assignment__in=assignments).update(stated_at=None)
     ShownFlag.objects.filter(assignment__in=assignments).delete()
     TrainingAnswer.objects.filter(participant=participant).delete()
+    PracticeAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
     # What was written to the judge, or why they gave something back, may say what they judged.
     with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):

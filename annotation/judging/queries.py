@@ -11,7 +11,7 @@ from crowdrag.studies.models import Arrival, Participant
 
 from ..enums import AssignmentState
 from ..models import Assignment, AssignmentPayment, Campaign
-from ..quality import training
+from ..quality import practice
 from . import claims
 from .lifecycle import ASSIGNMENTS
 
@@ -108,7 +108,7 @@ def questionnaire_row(assignment: Assignment) -> QuestionnaireRow:
 
 def is_trained(campaign: Campaign, participant: Participant) -> bool:
     """Say whether somebody is through with what a campaign lets people learn from, if it has anything."""
-    return training.is_done(campaign=campaign, participant=participant)
+    return practice.is_done(campaign=campaign, participant=participant)
 
 
 def platform_session(campaign: Campaign, participant: Participant) -> str:

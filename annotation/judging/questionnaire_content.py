@@ -3,7 +3,7 @@
 Nothing here says who wrote a response, by what kind of writer it is, or which item's labels are known.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -192,6 +192,15 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
         "campaign_dimensions__position"
     )
     return tuple(question(dimension) for dimension in dimensions)
+
+
+def practice_questions(campaign: Campaign, values: Mapping[int, int]) -> tuple[Question, ...]:
+    """Return what a campaign asks as it is asked for practice: without a reason, with the answers given so far."""
+    unplaced = [
+        replace(one, asks_justification=False, answer=Answer(values[one.pk], "", 1) if one.pk in values else None)
+        for one in questions(campaign)
+    ]
+    return _placed(0, unplaced)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ QUESTIONNAIRE = [
     path("check/", views.check, name="judging_check"),
     path("confidence/", views.confidence, name="judging_confidence"),
     path("problem/", views.problem, name="judging_problem"),
+    path("passages/<int:item>/", views.passages, name="judging_passages"),
     path("time/", views.time, name="judging_time"),
     path("submit/", views.submit, name="judging_submit"),
     path("return/", views.give_back, name="judging_return"),

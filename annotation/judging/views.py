@@ -27,6 +27,7 @@ from ..models import Assignment, Campaign, CheckAnswer, ItemConfidence, Judgment
 from . import (
     activity,
     answers,
+    cited_passages,
     claims,
     forms,
     leases,
@@ -57,6 +58,9 @@ def start(request: HttpRequest, participant: Participant, campaign_id: int) -> H
         "size": questionnaire_content.size(campaign_there),
         "hourly": activity.hourly_pay(campaign_there),
         "has_checks": activity.has_checks(campaign_there),
+        "instructions": activity.instruction_sections(campaign_there.instructions.text)
+        if campaign_there.instructions
+        else None,
         "least_minutes": activity.least_minutes(campaign_there),
     }
     return _page(request, participant, campaign_there, "start", context)
@@ -195,6 +199,18 @@ def _page(
         "title": activity.title(campaign),
     }
     return render(request, f"annotation/judging/{name}.html", common | context)
+
+
+@participant_page
+@never_cache
+def passages(
+    request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str, item: int
+) -> JsonResponse:
+    """Return the passages that an item's responses cite, where the campaign shows them to judges."""
+    texts = cited_passages.load(own(participant, campaign_id, assignment_id), item)
+    if texts is None:
+        raise Http404
+    return JsonResponse({"passages": texts})
 
 
 BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503

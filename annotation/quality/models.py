@@ -87,6 +87,21 @@ class TrainingAnswer(models.Model):
         ]
 
 
+class PracticeAnswer(models.Model):
+    """What somebody answered to the practice pair: the first answer stays; it is no judgment."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="practice_answers")
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="practice_answers")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="practice_answers")
+    value = models.SmallIntegerField()
+    answered_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "participant", "dimension"], name="practice_answered_once"),
+        ]
+
+
 class ShownFlag(models.Model):
     """A signal as it stood when a reviewer first saw it; it stays with the questionnaire."""
 

@@ -117,10 +117,7 @@ def answer(
         if a question has no answer, or one that it does not offer.
     """
     dimensions_asked = dimensions(training_item.campaign)
-    if missing := [each.pk for each in dimensions_asked if each.pk not in values]:
-        raise Unanswered(missing)
-    if any(values[each.pk] not in each.values for each in dimensions_asked):
-        raise BadLabel(_("Choose one of the answers to the question."))
+    check_values(dimensions_asked, values)
     # All answers of an item come at once: whoever has the person's row first, has given the first ones.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if not training_item.answers.filter(participant=participant).exists():
@@ -137,6 +134,14 @@ def answer(
     return feedback(training_item=training_item, participant=participant)
 
 
+def check_values(asked: list[Dimension], values: Mapping[int, int]) -> None:
+    """Raise `Unanswered` or `BadLabel` unless each question has one of its answers."""
+    if missing := [each.pk for each in asked if each.pk not in values]:
+        raise Unanswered(missing)
+    if any(values[each.pk] not in each.values for each in asked):
+        raise BadLabel(_("Choose one of the answers to the question."))
+
+
 def feedback(*, training_item: TrainingItem, participant: Participant) -> list[Feedback]:
     """Return what somebody answered and what was expected; nothing before they have answered."""
     answers = dict(training_item.answers.filter(participant=participant).values_list("dimension", "value"))
@@ -144,8 +149,8 @@ def feedback(*, training_item: TrainingItem, participant: Participant) -> list[F
     return [
         Feedback(
             dimension=each,
-            answer=_label(each, answers[each.pk]),
-            expected=_label(each, known[each.pk].value) if each.pk in known else "",
+            answer=label_of(each, answers[each.pk]),
+            expected=label_of(each, known[each.pk].value) if each.pk in known else "",
             explanation=known[each.pk].explanation if each.pk in known else "",
         )
         for each in dimensions(training_item.campaign)
@@ -158,5 +163,6 @@ def _open(campaign: Campaign, participant: Participant) -> QuerySet[TrainingItem
     return TrainingItem.objects.filter(campaign=campaign).exclude(pk__in=answered.values("training_item"))
 
 
-def _label(dimension: Dimension, value: int) -> str:
+def label_of(dimension: Dimension, value: int) -> str:
+    """Return what an answer to a question is called."""
     return next((str(option["label"]) for option in dimension.options if option["value"] == value), str(value))

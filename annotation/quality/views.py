@@ -17,11 +17,13 @@ from crowdrag.studies.models import Participant, Study
 
 from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import questionnaire_content
+from ..judging.questionnaire_content import SIDES, ShownItem, Side
 from ..models import Campaign, Item, TrainingItem
-from . import attention_checks, known_labels, training
+from . import attention_checks, known_labels, practice, training
 from .forms import AttentionForm, LabelsForm, PairForm, ResponseForm, values
 from .known_labels import LabelWithReason
 from .problems import ChecksProblem, Unanswered
+from .training import Feedback
 
 POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
 
@@ -186,6 +188,8 @@ def _campaign(study: Study, campaign_id: int) -> Campaign:
 def train(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
     """Show the next training item, or what was expected of the one that was answered; POST answers one."""
     campaign_there = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign_id)
+    if practice.applies(campaign_there):
+        return _practise(request, participant, campaign_there)
     if request.method == "POST":
         return _answered(request, participant, campaign_there)
     seen = request.GET.get("item", "")
@@ -226,23 +230,64 @@ def _page(
     problem: str = "",
     missing: list[int] | None = None,
 ) -> HttpResponse:
-    feedback = training.feedback(training_item=taught, participant=participant)
-    standing = training.training_progress(campaign=campaign, participant=participant)
-    questions = questionnaire_content.questions(campaign)
     context = {
+        "training_item": taught,
+        "texts_language": participant.study.language,
+        "shown": questionnaire_content.show_item(taught.item),
+        "standing": training.training_progress(campaign=campaign, participant=participant),
+    }
+    feedback = training.feedback(training_item=taught, participant=participant)
+    return _example(request, participant, campaign, context, feedback, answers, problem, missing)
+
+
+def _practise(request: HttpRequest, participant: Participant, campaign: Campaign) -> HttpResponse:
+    """Show the practice pair, or what was expected of it; POST answers it."""
+    answers: dict[int, int] = {}
+    problem, missing = "", []
+    if request.method == "POST":
+        answers = values(training.dimensions(campaign), request.POST.dict())
+        try:
+            practice.answer(campaign=campaign, participant=participant, values=answers, now=timezone.now())
+            return redirect("judging_training", participant.study.slug, campaign.pk)
+        except ChecksProblem as error:
+            problem, missing = str(error), error.dimensions if isinstance(error, Unanswered) else []
+    feedback = practice.feedback(campaign=campaign, participant=participant)
+    context = {
+        "shown": _shown(practice.pair()),
+        "standing": training.TrainingProgress(done=int(bool(feedback)), of=1),
+        "is_practice": True,
+    }
+    return _example(request, participant, campaign, context, feedback, answers, problem, missing)
+
+
+def _shown(pair: practice.PracticePair) -> ShownItem:
+    sides = tuple(Side(name, text) for name, text in zip(SIDES, (pair.a, pair.b), strict=True))
+    return ShownItem(item=0, query=pair.query, narrative="", sides=sides)
+
+
+def _example(
+    request: HttpRequest,
+    participant: Participant,
+    campaign: Campaign,
+    context: dict[str, Any],
+    feedback: list[Feedback],
+    answers: dict[int, int] | None,
+    problem: str,
+    missing: list[int] | None,
+) -> HttpResponse:
+    questions = questionnaire_content.practice_questions(campaign, answers or {})
+    common = {
         "taking_part": participant.study,
         "participant": participant,
         "campaign": campaign,
-        "training_item": taught,
-        "shown": questionnaire_content.show_item(taught.item),
-        "questions": [(each, (answers or {}).get(each.pk), each.pk in (missing or ())) for each in questions],
+        "questions": questions,
+        "missing": [each for each in questions if each.pk in (missing or ())],
         "feedback": feedback,
         "right": sum(each.is_right for each in feedback),
         "known": sum(each.is_known for each in feedback),
-        "standing": standing,
         "problem": problem,
     }
-    return render(request, "annotation/judging/training.html", context, status=422 if problem else 200)
+    return render(request, "annotation/judging/training.html", common | context, status=422 if problem else 200)
 
 
 def _items(campaign: Campaign) -> QuerySet[TrainingItem]:

@@ -156,7 +156,7 @@ def world(
         study=study or StudyFactory(is_simulated=True),
         k=k,
         state=CampaignState.DRAFT,
-        **{"has_slots": True, "pay": 400, "fee": 100, "wage_floor": 1200, **fields},
+        **{"has_slots": True, "has_practice": False, "pay": 400, "fee": 100, "wage_floor": 1200, **fields},
     )
     campaign.instructions = InstructionsFactory(study=campaign.study)
     campaign.consent_text = ConsentTextFactory(study=campaign.study, text="We record how you judge.")

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from typing import Any
 
+import pgtrigger
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -13,10 +14,12 @@ from annotation.enums import AssignmentState, CampaignKind, CampaignState
 from annotation.judging import claims, decisions, leases, submission
 from annotation.models import Assignment, ItemTime
 from crowdrag.studies.participants import withdrawal
+from tests.factories import PassageFactory
 from tests.pages import questionnaires as sheets
 from tests.pages.accessibility import look
 from tests.pages.editor_study import enter
 from tests.pages.keyboard import press
+from writing.models import Citation, RetrievedPassage, Statement
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 S = AssignmentState
@@ -212,9 +215,10 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
     assert press("questions") == pytest.approx(where, abs=3)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     sizes = page.evaluate(
-        """[...document.querySelectorAll("#item-1 :is(button, label.question-option), .judging-jump button, a[data-dot]")]
+        """[...document.querySelectorAll("#item-1 :is(button, label), .judging-jump button, a[data-dot]")]
              .filter((each) => each.getClientRects().length)
-             .map((each) => { const { width, height } = each.getBoundingClientRect(); return Math.min(width, height); })"""
+             .map((each) => each.getBoundingClientRect())
+             .map(({ width, height }) => Math.min(width, height))"""
     )
     assert min(sizes) >= 44
     for question in sheets.questions(page).all():
@@ -261,6 +265,42 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     page.keyboard.press("Enter")
     expect(page.locator("#q-2-1 input").first).to_be_focused()
     assert at.state() == S.ASSIGNED
+
+
+def test_a_citation_shows_its_passage_and_the_same_source_in_both_texts(page: Page, live_server: Any) -> None:
+    at = sheets.make(items=1, checks=0, shows_passages=True)
+    topic = at.world.responses[0].topic
+    with pgtrigger.ignore():
+        for rank in (0, 3):
+            passage = PassageFactory(study=at.world.study, text=f"Passage of rank {rank}.")
+            RetrievedPassage.objects.filter(topic=topic, rank=rank).update(passage=passage)
+            retrieved, _made = RetrievedPassage.objects.get_or_create(
+                topic=topic, rank=rank, defaults={"passage": passage}
+            )
+            for response in at.world.responses:
+                statement = Statement.objects.create(response=response, position=90 + rank, start=0, end=1)
+                Citation.objects.create(statement=statement, retrieved=retrieved)
+    sheets.open_sheet(page, live_server.url, at)
+    card, cites = page.locator("#passage"), page.locator("#item-1-a .judging-cite")
+    cites.nth(1).hover()
+    expect(card).to_contain_text("Passage of rank 3.")
+    # The other number of it has no passage; each text has the same source elsewhere.
+    expect(card).to_contain_text("[7]")
+    for side in "ab":
+        same = page.locator(f"#item-1-{side} .judging-cite.is-same")
+        assert set(same.all_inner_texts()) == {"[3, 7]"}
+    page.locator("#item-1-title").hover()
+    expect(card).to_be_hidden()
+    # By keyboard: one stop a text, arrow keys within it.
+    page.locator("#item-1-a").focus()
+    page.keyboard.press("Tab")
+    expect(card).to_have_text("[0] Passage of rank 0.")
+    page.keyboard.press("ArrowRight")
+    expect(cites.nth(1)).to_be_focused()
+    expect(card).to_contain_text("Passage of rank 3.")
+    assert look(page) == []
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
 
 
 @pytest.mark.usefixtures("own_context")

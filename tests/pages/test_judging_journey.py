@@ -99,6 +99,16 @@ def come(page: Page, link: str) -> None:
     page.locator("main a.button--main").click()
 
 
+def practise(page: Page) -> None:
+    """Answer the practice pair and read what was expected."""
+    page.locator("main a.button--main").click()
+    for answer in page.locator("main fieldset").all():
+        answer.locator("label").first.click()
+    page.locator("main form button[type=submit]").click()
+    expect(page.locator("#feedback")).to_be_visible()
+    page.locator("main a.button--main").click()
+
+
 def begin(page: Page) -> None:
     page.locator("main form button[type=submit]").click()
     page.wait_for_url(SHEET)
@@ -172,6 +182,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
     # By keys, with time taken.
     careful = worker()
     come(careful, link)
+    practise(careful)
     begin(careful)
     first = judge(careful, keys="anbabnb")
     hand_in(careful, first, minutes=20)

@@ -1,5 +1,6 @@
 /** The page of a questionnaire: one item at a time, each answer sent as it is given. */
 
+import { start as citations } from "./citations.js";
 import { Deadline } from "../assignments/deadline.js";
 import { init as dialogs } from "../ui/dialogs.js";
 import { debounced } from "../ui/dom.js";
@@ -21,6 +22,7 @@ import { Times } from "./viewing-times.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 
+const { passages } = document.body.dataset;
 const { assignment = "", answer = "", check = "", confidence = "", problem = "", time = "" } = document.body.dataset;
 
 for (const init of [theme, dialogs, menus]) init(document);
@@ -93,6 +95,7 @@ items.watch((shown) => times.show(shown));
 items.watch(() => questions.forEach((question) => question.tidy()));
 const moves = parts(items);
 help(questions);
+citations(items, passages);
 reports(problem, kept);
 keys(items, moves, changed);
 const tellOpen = finish(items, outbox, times, kept);

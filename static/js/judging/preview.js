@@ -3,6 +3,7 @@
 import { init as dialogs } from "../ui/dialogs.js";
 import { init as menus } from "../ui/menus.js";
 import { init as theme } from "../ui/theme.js";
+import { start as citations } from "./citations.js";
 import { Items } from "./items.js";
 import { start as keys } from "./shortcuts.js";
 import { start as help } from "./question-help.js";
@@ -19,5 +20,6 @@ for (const question of questions) {
   question.why?.addEventListener("input", changed);
 }
 help(questions);
+citations(items);
 keys(items, parts(items), changed);
 items.start();

@@ -149,6 +149,7 @@ def test_judgments_are_listed_as_they_were_given_by_pseudonym(judged: Judgment) 
         "dimension": judged.dimension.name,
         "version": judged.dimension.version,
         "value": -1,
+        "is_unsure": False,
         "justification": "=A is better",
         "repeat": 0,
         "state": "ACCEPTED",

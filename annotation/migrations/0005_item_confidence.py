@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0002_initial'),
+        ('annotation', '0004_campaign_archived'),
     ]
 
     operations = [
