@@ -1,14 +1,13 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class AnalysisConfig(AppConfig):
     """Analysis."""
 
     name = "analysis"
-    verbose_name = _("Analysis")
+    verbose_name = "Analysis"
 
     def ready(self) -> None:
         """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
@@ -58,12 +57,12 @@ class AnalysisConfig(AppConfig):
         register_part(Step.ANALYSE, queries.analysis_part)
         register_part(Step.PUBLISH, releases_queries.release_part)
         register_obstacles(releases_queries.publications, Closure.DELETE)
-        register_item(Group.COLLECT, 15, _("Planner"), "planner", section="planner")
+        register_item(Group.COLLECT, 15, "Planner", "planner", section="planner")
         for page in registry.pages():
             register_item(Group.RESULTS, page.order, page.label, page.url_name, section="results")
-        register_item(Group.RESULTS, 100, _("Report"), "report", section="results")
-        register_item(Group.RESULTS, 110, _("Analyses"), "analyses", section="results")
-        register_item(Group.EXPERIMENTS, 10, _("Experiments"), "experiments", section="experiments")
-        register_item(Group.PUBLISH, 10, _("Releases"), "releases", section="releases")
-        register_item(Group.PUBLISH, 20, _("Export"), "exports", section="exports")
+        register_item(Group.RESULTS, 100, "Report", "report", section="results")
+        register_item(Group.RESULTS, 110, "Analyses", "analyses", section="results")
+        register_item(Group.EXPERIMENTS, 10, "Experiments", "experiments", section="experiments")
+        register_item(Group.PUBLISH, 10, "Releases", "releases", section="releases")
+        register_item(Group.PUBLISH, 20, "Export", "exports", section="exports")
         register_card(order=5, template="analysis/analyses/_study_card.html", context=queries.study_card)

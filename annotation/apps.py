@@ -3,14 +3,13 @@
 from datetime import timedelta
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class AnnotationConfig(AppConfig):
     """Judging."""
 
     name = "annotation"
-    verbose_name = _("Judging")
+    verbose_name = "Judging"
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
@@ -29,8 +28,8 @@ class AnnotationConfig(AppConfig):
         from crowdrag.studies.study.closure import Closure, register_obstacles
         from crowdrag.studies.study.costs import register_spending
 
-        register_item(Group.COLLECT, 20, _("Judging"), "campaigns", section="judging")
-        register_item(Group.COLLECT, 30, _("Model judges"), "model_judges", section="model_judges")
+        register_item(Group.COLLECT, 20, "Judging", "campaigns", section="judging")
+        register_item(Group.COLLECT, 30, "Model judges", "model_judges", section="model_judges")
         register_obstacles(closure.work_in_progress)
         register_obstacles(closure.payments, Closure.DELETE)
         register_spending(costs.spending_line)

@@ -7,33 +7,33 @@ from django.utils.translation import gettext_lazy as _
 class CampaignKind(models.TextChoices):
     """What is judged at once, and by whom."""
 
-    PAIRWISE = "PAIRWISE", _("pairwise")
-    POINTWISE = "POINTWISE", _("pointwise")
-    EXPERT = "EXPERT", _("expert")
+    PAIRWISE = "PAIRWISE", "pairwise"
+    POINTWISE = "POINTWISE", "pointwise"
+    EXPERT = "EXPERT", "expert"
 
 
 class Judges(models.TextChoices):
     """Whose judgments a campaign collects; each is a pool of its own."""
 
-    CROWD = "CROWD", _("crowd")
-    EXPERT = "EXPERT", _("experts")
-    MODEL = "MODEL", _("language model")
+    CROWD = "CROWD", "crowd"
+    EXPERT = "EXPERT", "experts"
+    MODEL = "MODEL", "language model"
 
 
 class Inference(models.TextChoices):
     """How a model was asked."""
 
-    COMBINED = "COMBINED", _("all dimensions at once")
-    INDIVIDUAL = "INDIVIDUAL", _("one dimension at a time")
+    COMBINED = "COMBINED", "all dimensions at once"
+    INDIVIDUAL = "INDIVIDUAL", "one dimension at a time"
 
 
 class CampaignState(models.TextChoices):
     """Where a campaign stands."""
 
-    DRAFT = "DRAFT", _("draft")
-    OPEN = "OPEN", _("open")
-    PAUSED = "PAUSED", _("paused")
-    CLOSED = "CLOSED", _("closed")
+    DRAFT = "DRAFT", "draft"
+    OPEN = "OPEN", "open"
+    PAUSED = "PAUSED", "paused"
+    CLOSED = "CLOSED", "closed"
 
 
 class AssignmentState(models.TextChoices):
@@ -64,17 +64,17 @@ class Choice(models.IntegerChoices):
 class JudgingOutcome(models.TextChoices):
     """What came of asking a model about one item."""
 
-    JUDGED = "JUDGED", _("judged")
-    REFUSED = "REFUSED", _("refused")
-    EMPTY = "EMPTY", _("empty")
-    CUT = "CUT", _("cut off")
-    INVALID = "INVALID", _("not in the requested format")
-    FAILED = "FAILED", _("the server did not accept it")
+    JUDGED = "JUDGED", "judged"
+    REFUSED = "REFUSED", "refused"
+    EMPTY = "EMPTY", "empty"
+    CUT = "CUT", "cut off"
+    INVALID = "INVALID", "not in the requested format"
+    FAILED = "FAILED", "the server did not accept it"
 
 
 class Spot(models.TextChoices):
     """Where in a response a text was planted."""
 
-    START = "START", _("before the text")
-    MIDDLE = "MIDDLE", _("between two sentences")
-    END = "END", _("after the text")
+    START = "START", "before the text"
+    MIDDLE = "MIDDLE", "between two sentences"
+    END = "END", "after the text"

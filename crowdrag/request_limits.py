@@ -19,7 +19,6 @@ from django.db import DataError, OperationalError
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from psycopg import errors
 
 log = logging.getLogger(__name__)
@@ -59,10 +58,10 @@ def is_invalid_value(error: BaseException | None) -> bool:
 def refusal(request: HttpRequest, max_bytes: int) -> HttpResponse | None:
     """Return the answer to a request whose body is not to be read; None where it may be."""
     if has_no_length(request):
-        return _refusal_page(request, 411, _("The request has no length. Send the header Content-Length."))
+        return _refusal_page(request, 411, "The request has no length. Send the header Content-Length.")
     if body_length(request) > max_bytes:
         most = max(max_bytes // 1024**2, 1)
-        message = _(
+        message = (
             "The upload is too large. You can send at most %(most)d MB at once. Import large files with the "
             "command, or in parts."
         )
@@ -74,7 +73,7 @@ def refusal(request: HttpRequest, max_bytes: int) -> HttpResponse | None:
 
 def disk_full_response(request: HttpRequest) -> HttpResponse:
     """Answer that the server's disk is full."""
-    message = _("The disk of this server is full, so nothing was stored. Tell the operator, and try again later.")
+    message = "The disk of this server is full, so nothing was stored. Tell the operator, and try again later."
     return _refusal_page(request, 507, message)
 
 
@@ -106,9 +105,9 @@ class RequestLimits:
             return disk_full_response(request)
         if is_invalid_value(error):
             log.warning("The database refused a value", exc_info=error)
-            return _refusal_page(request, 400, _("A value cannot be stored. Check what you typed, and send it again."))
+            return _refusal_page(request, 400, "A value cannot be stored. Check what you typed, and send it again.")
         if isinstance(error, UnreadablePostError):
-            return _refusal_page(request, 400, _("The request ended before it was complete. Send it again."))
+            return _refusal_page(request, 400, "The request ended before it was complete. Send it again.")
         return None
 
 

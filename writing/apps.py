@@ -3,14 +3,13 @@
 from datetime import timedelta
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class WritingConfig(AppConfig):
     """Writing."""
 
     name = "writing"
-    verbose_name = _("Writing")
+    verbose_name = "Writing"
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
@@ -47,10 +46,10 @@ class WritingConfig(AppConfig):
         )
         from writing.review import queue
 
-        register_item(Group.DATA, 10, _("Topics"), "topics", section="topics", has_count=True)
+        register_item(Group.DATA, 10, "Topics", "topics", section="topics", has_count=True)
         register_item(Group.DATA, 20, "Responses", "responses", section="responses", has_count=True)
-        register_item(Group.DATA, 30, _("Import"), "import", section="import", role=Role.EDITOR)
-        register_item(Group.COLLECT, 10, _("Writing"), "writing_progress", section="writing")
+        register_item(Group.DATA, 30, "Import", "import", section="import", role=Role.EDITOR)
+        register_item(Group.COLLECT, 10, "Writing", "writing_progress", section="writing")
         register_obstacles(closure.work_in_progress)
         register_obstacles(closure.payments, Closure.DELETE)
         register_inbox(queue.inbox_entries)
@@ -86,7 +85,7 @@ class WritingConfig(AppConfig):
         activities.register_activity(
             activities.Activity(
                 name=activity.NAME,
-                label=_("Writing"),
+                label="Writing",
                 offer=activity.offer,
                 start="writing_start",
                 template="writing/assignments/_dashboard_card.html",

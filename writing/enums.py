@@ -13,9 +13,9 @@ LONGEST_TEXT: Final = 1_000_000
 class Origin(models.TextChoices):
     """What kind of participant a response is from."""
 
-    HUMAN = "HUMAN", _("human")
-    MODEL = "MODEL", _("model")
-    SYSTEM = "SYSTEM", _("system")
+    HUMAN = "HUMAN", "human"
+    MODEL = "MODEL", "model"
+    SYSTEM = "SYSTEM", "system"
 
 
 class TaskState(models.TextChoices):
@@ -33,23 +33,23 @@ class TaskState(models.TextChoices):
 class SurveyKind(models.TextChoices):
     """When a survey is asked."""
 
-    ENTRY = "ENTRY", _("before writing")
-    EXIT = "EXIT", _("after writing")
+    ENTRY = "ENTRY", "before writing"
+    EXIT = "EXIT", "after writing"
 
 
 class LogSource(models.TextChoices):
     """How a writing log came about."""
 
-    EDITOR = "EDITOR", _("recorded by the editor")
-    SNAPSHOTS = "SNAPSHOTS", _("imported snapshots")
+    EDITOR = "EDITOR", "recorded by the editor"
+    SNAPSHOTS = "SNAPSHOTS", "imported snapshots"
 
 
 class AnswerOutcome(models.TextChoices):
     """What came of asking a model for a response."""
 
-    WRITTEN = "WRITTEN", _("written")
-    OVERLONG = "OVERLONG", _("too long")
-    EMPTY = "EMPTY", _("empty")
-    REFUSED = "REFUSED", _("refused")
-    BROKEN = "BROKEN", _("broken text")
-    FAILED = "FAILED", _("no usable answer")
+    WRITTEN = "WRITTEN", "written"
+    OVERLONG = "OVERLONG", "too long"
+    EMPTY = "EMPTY", "empty"
+    REFUSED = "REFUSED", "refused"
+    BROKEN = "BROKEN", "broken text"
+    FAILED = "FAILED", "no usable answer"

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
@@ -43,16 +42,16 @@ def _field(parameter: Parameter) -> forms.Field:
 
 def _bertscores() -> list[tuple[str, Any]]:
     return [
-        ("", _("computed last")),
+        ("", "computed last"),
         *((str(choice), str(choice)) for choice in encodings.offered_models()),
-        (encodings.NO_SCORES, _("none")),
+        (encodings.NO_SCORES, "none"),
     ]
 
 
 class AnalysisForm(forms.Form):
     """Parameters of an analysis; whatever is left empty has its default."""
 
-    seed = forms.IntegerField(label=_("Seed"), initial=0, min_value=0, max_value=2**31, required=False)
+    seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=2**31, required=False)
 
     def parameters(self) -> dict[str, Any]:
         """What was set, without the seed."""
@@ -76,7 +75,7 @@ AnalysisForm.base_fields = {"preset": _FIELDS.pop("preset"), SEED: AnalysisForm.
 def describe(run: Run) -> dict[str, Any]:
     """Return the parameters of an analysis or an update of one, as the form calls them."""
     fields = AnalysisForm.base_fields
-    labels = {UPDATE_OF: _("Update of"), **{name: parameter.label for name, parameter in PARAMETERS.items()}}
+    labels = {UPDATE_OF: "Update of", **{name: parameter.label for name, parameter in PARAMETERS.items()}}
     chosen = {name: kinds.choice_label(field.choices) for name, field in fields.items() if hasattr(field, "choices")}
     words = chosen | {
         UPDATE_OF: lambda key: kinds.run_reference_by_key(run.study, key),

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from analysis.enums import Coders, Split
 from crowdrag.jobs.enums import RunState
@@ -49,14 +48,14 @@ def analysis_part(study: Study) -> StepPart:
     state = analyses_services.state(study)
     address = reverse("leaderboard", args=[study.slug])
     if state.newer is not None and state.newer.is_active:
-        progress = Action(_("See the progress"), reverse("run", args=[study.slug, state.newer.key]), Role.VIEWER)
-        return StepPart(_("An analysis is running"), Progress.STARTED, progress)
+        progress = Action("See the progress", reverse("run", args=[study.slug, state.newer.key]), Role.VIEWER)
+        return StepPart("An analysis is running", Progress.STARTED, progress)
     if state.run is None:
         has_data = bool(state.judgments or state.responses)
-        return StepPart(_("Not analysed yet"), Progress.TO_DO, Action(_("Analyse"), address) if has_data else None)
+        return StepPart("Not analysed yet", Progress.TO_DO, Action("Analyse", address) if has_data else None)
     if state.changed or state.run.stale_at:
-        return StepPart(_("The data have changed"), Progress.STARTED, Action(_("Analyse again"), address))
-    return StepPart(_("Up to date"), Progress.DONE, url=address)
+        return StepPart("The data have changed", Progress.STARTED, Action("Analyse again", address))
+    return StepPart("Up to date", Progress.DONE, url=address)
 
 
 ANALYSES_PER_PAGE = 25

@@ -11,7 +11,6 @@ from typing import Any
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Judgment
 from crowdrag.jobs import kinds, lifecycle
@@ -111,7 +110,7 @@ def result_url(run: Run) -> str:
 
 def register(describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind; called once when the app is ready."""
-    kinds.register(kinds.Kind(name=KIND, title=_("Analysis"), work=work, result_url=result_url, describe=describe))
+    kinds.register(kinds.Kind(name=KIND, title="Analysis", work=work, result_url=result_url, describe=describe))
 
 
 def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> AnalysisState:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
 
 from annotation.enums import AssignmentState
 from annotation.models import Assignment
@@ -34,11 +33,9 @@ MARK = "mark"
 #: Updates that stay beside the latest: somebody's page may be drawing its charts still.
 KEPT = 2
 
-SUPERSEDED = gettext_lazy("There is a newer full analysis. This update belongs to an older one.")
-NOT_KEPT = gettext_lazy(
-    "The full analysis cannot be updated: it has no judgments, or it is from an earlier version. Analyse again."
-)
-NO_JUDGMENTS = gettext_lazy("There are no included judgments to update with. Analyse again.")
+SUPERSEDED = "There is a newer full analysis. This update belongs to an older one."
+NOT_KEPT = "The full analysis cannot be updated: it has no judgments, or it is from an earlier version. Analyse again."
+NO_JUDGMENTS = "There are no included judgments to update with. Analyse again."
 
 
 def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:
@@ -109,7 +106,7 @@ def updates_of(base: Run) -> Q:
 
 def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind; called once when the app is ready."""
-    title = gettext_lazy("Update of an analysis")
+    title = "Update of an analysis"
     kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, describe=describe))
 
 

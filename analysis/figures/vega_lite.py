@@ -9,8 +9,6 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext
-
 from ..tables import value_labels
 from ..tables.rows import Row
 from ..tables.value_labels import Questions
@@ -106,7 +104,7 @@ def origin_colours(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
     names = origins_in(rows)
     domain = [value_labels.origin(name) for name in names]
     scale = alt.Scale(domain=domain, range=[str(colours.get(name, colours["n"])) for name in names])
-    return domain, alt.Color("origin:N", scale=scale, title=gettext("Written by"))
+    return domain, alt.Color("origin:N", scale=scale, title="Written by")
 
 
 SIZES = ("paper", "wide", "narrow")

@@ -11,7 +11,6 @@ from enum import Enum
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Study
@@ -46,13 +45,13 @@ class Section:
     paragraph: Paragraph | None = None
 
 
-STUDY = Section("study", _("The study"))
-WRITING = Section("writing", _("Writing"), Paragraph.WRITING)
-AGREEMENT = Section("agreement", _("Agreement"), Paragraph.JUDGMENTS)
-LABELS = Section("labels", _("Competence and labels"), Paragraph.JUDGMENTS)
-GRADES = Section("grades", _("Grades"), Paragraph.GRADES)
-METRICS = Section("metrics", _("Reference-based metrics"), Paragraph.WRITING)
-MODELS = Section("models", _("Language models as judges"), Paragraph.GRADES)
+STUDY = Section("study", "The study")
+WRITING = Section("writing", "Writing", Paragraph.WRITING)
+AGREEMENT = Section("agreement", "Agreement", Paragraph.JUDGMENTS)
+LABELS = Section("labels", "Competence and labels", Paragraph.JUDGMENTS)
+GRADES = Section("grades", "Grades", Paragraph.GRADES)
+METRICS = Section("metrics", "Reference-based metrics", Paragraph.WRITING)
+MODELS = Section("models", "Language models as judges", Paragraph.GRADES)
 #: The sections of a report, in their order.
 SECTIONS = (STUDY, WRITING, AGREEMENT, LABELS, GRADES, METRICS, MODELS)
 

@@ -3,8 +3,6 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.stats.random_streams import named_rng
 from annotation.enums import Judges
 
@@ -84,112 +82,112 @@ class AnalysisSettings:
 
     pool: str = parameter(
         Judges.CROWD.value,
-        _("Judges"),
+        "Judges",
         "choice",
         choices=tuple(Judges.choices),
         in_form=False,
-        help=_("Whose judgments to analyse."),
+        help="Whose judgments to analyse.",
     )
     preset: str = parameter(
         "",
-        _("Preset"),
+        "Preset",
         "choice",
-        choices=(("", _("none")), (PUBLISHED, _("published procedure"))),
-        help=_("The published procedure overrides some settings below. Its labels depend on the seed."),
+        choices=(("", "none"), (PUBLISHED, "published procedure")),
+        help="The published procedure overrides some settings below. Its labels depend on the seed.",
     )
-    resamples: int = parameter(1000, _("Bootstrap resamples"), "integer", least=1, most=100_000)
-    restarts: int = parameter(20, _("Restarts of MACE"), "integer", least=1, most=1000)
+    resamples: int = parameter(1000, "Bootstrap resamples", "integer", least=1, most=100_000)
+    restarts: int = parameter(20, "Restarts of MACE", "integer", least=1, most=1000)
     refine: int = parameter(
         6,
-        _("Search rounds after the restarts"),
+        "Search rounds after the restarts",
         "integer",
         least=0,
         most=100,
-        help=_("The published procedure uses 0."),
+        help="The published procedure uses 0.",
     )
-    spam_threshold: float = parameter(0.7, _("Maximum spam probability"), "number", least=0, most=1)
+    spam_threshold: float = parameter(0.7, "Maximum spam probability", "number", least=0, most=1)
     k: int | None = parameter(
         None,
-        _("Votes per pair for agreement"),
+        "Votes per pair for agreement",
         "integer",
         least=1,
         most=32_767,
-        help=_("Empty: the number that the campaign asked for."),
+        help="Empty: the number that the campaign asked for.",
     )
     least_competent: float = parameter(
-        0.25, _("Share of people excluded by the alternative correction"), "number", least=0, most=1
+        0.25, "Share of people excluded by the alternative correction", "number", least=0, most=1
     )
     kept_votes: int = parameter(
-        3, _("Minimum votes per pair in the alternative correction"), "integer", least=1, most=1000
+        3, "Minimum votes per pair in the alternative correction", "integer", least=1, most=1000
     )
     first_positions: int = parameter(
         7,
-        _("Number of first items of a questionnaire"),
+        "Number of first items of a questionnaire",
         "integer",
         least=1,
         most=1000,
-        help=_("For order effects, compared with the later items."),
+        help="For order effects, compared with the later items.",
     )
     min_words: int = parameter(
         50,
-        _("Minimum words of a response"),
+        "Minimum words of a response",
         "integer",
         least=0,
         most=10_000,
-        help=_("Shorter texts are left out of lengths and counted as non-responses."),
+        help="Shorter texts are left out of lengths and counted as non-responses.",
     )
-    density_bins: int = parameter(20, _("Number of text parts for citation positions"), "integer", least=2, most=200)
+    density_bins: int = parameter(20, "Number of text parts for citation positions", "integer", least=2, most=200)
     reuse_limit: float = parameter(
         25.0,
-        _("Minimum BLEU of copied text"),
+        "Minimum BLEU of copied text",
         "number",
         least=0,
         most=100,
-        help=_("BLEU of a statement against a passage that it cites."),
+        help="BLEU of a statement against a passage that it cites.",
     )
     least_topics: int = parameter(
         1,
-        _("Minimum topics for a rank"),
+        "Minimum topics for a rank",
         "integer",
         least=1,
         most=10_000,
-        help=_("Participants graded on fewer topics have a merit, but no rank on the leaderboard."),
+        help="Participants graded on fewer topics have a merit, but no rank on the leaderboard.",
     )
     fix_known: bool = parameter(
         True,
-        _("Known labels"),
+        "Known labels",
         "flag",
-        choices=(("yes", _("fixed")), ("no", _("not used"))),
-        help=_("Labels of gold items, if campaigns have any."),
+        choices=(("yes", "fixed"), ("no", "not used")),
+        help="Labels of gold items, if campaigns have any.",
     )
     labels: str = parameter(
         AVERAGED,
-        _("Labels and competences"),
+        "Labels and competences",
         "choice",
-        choices=((AVERAGED, _("averaged over all optima")), (LIKELIEST, _("from the most likely optimum"))),
-        help=_("Refitting in resamples always uses the most likely optimum."),
+        choices=((AVERAGED, "averaged over all optima"), (LIKELIEST, "from the most likely optimum")),
+        help="Refitting in resamples always uses the most likely optimum.",
     )
     grades_from: str = parameter(
         GOLD,
-        _("Grades based on"),
+        "Grades based on",
         "choice",
-        choices=((GOLD, _("gold labels")), (VOTES, _("votes, weighted by competence"))),
+        choices=((GOLD, "gold labels"), (VOTES, "votes, weighted by competence")),
     )
     bootstrap: str = parameter(
         CONDITIONAL,
-        _("Competences and labels in resamples"),
+        "Competences and labels in resamples",
         "choice",
-        choices=((CONDITIONAL, _("not refitted")), (REFIT, _("refitted"))),
-        help=_("Refitting takes about one more minute for 1,000 resamples of 30,000 judgments."),
+        choices=((CONDITIONAL, "not refitted"), (REFIT, "refitted")),
+        help="Refitting takes about one more minute for 1,000 resamples of 30,000 judgments.",
     )
     resample: str = parameter(
         TOPICS,
-        _("Resampling over"),
+        "Resampling over",
         "choice",
-        choices=((TOPICS, _("topics")), (TOPICS_AND_WORKERS, _("topics and judges"))),
+        choices=((TOPICS, "topics"), (TOPICS_AND_WORKERS, "topics and judges")),
     )
     bertscore: str = parameter(
-        "", _("BERTScores"), "text", help=_("Choose from existing scores. An analysis does not compute BERTScores.")
+        "", "BERTScores", "text", help="Choose from existing scores. An analysis does not compute BERTScores."
     )  # fmt: skip
 
     def __post_init__(self) -> None:

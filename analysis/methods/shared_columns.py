@@ -1,25 +1,23 @@
 """Columns that the tables of several methods have."""
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.enums import Coders
 
 from ..tables.table import Column, estimate
 
 STATISTICS = {
-    "mean": _("mean"),
-    "sd": _("standard deviation"),
-    "p05": _("5th percentile"),
-    "lower_quartile": _("lower quartile"),
-    "median": _("median"),
-    "upper_quartile": _("upper quartile"),
-    "p95": _("95th percentile"),
-    "share": _("share"),
-    "rho": _("rho"),
+    "mean": "mean",
+    "sd": "standard deviation",
+    "p05": "5th percentile",
+    "lower_quartile": "lower quartile",
+    "median": "median",
+    "upper_quartile": "upper quartile",
+    "p95": "95th percentile",
+    "share": "share",
+    "rho": "rho",
 }
 CODERS = {coders.value: coders.label for coders in Coders}
-DIMENSION = Column("dimension", _("Dimension"), words="dimension")
-STYLE = Column("style", _("Style"), words="style")
-ORIGIN = Column("origin", _("Origin"), words="origin")
-RESPONSE = Column("response", _("Response"), words="response")
-DISTRIBUTION = (Column("statistic", _("Statistic"), words=STATISTICS), estimate("value", _("Value"), n="n"))
+DIMENSION = Column("dimension", "Dimension", words="dimension")
+STYLE = Column("style", "Style", words="style")
+ORIGIN = Column("origin", "Origin", words="origin")
+RESPONSE = Column("response", "Response", words="response")
+DISTRIBUTION = (Column("statistic", "Statistic", words=STATISTICS), estimate("value", "Value", n="n"))

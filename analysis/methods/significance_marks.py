@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-
 from ..tables import value_labels
 from ..tables.rows import Row
 
@@ -37,10 +35,7 @@ def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
     return {
         key: {
             "stars": stars(min(p for p, _than in lower)),
-            "why": "; ".join(
-                gettext("higher than %(than)s, adjusted p %(p)s") % {"than": than, "p": tests_in_words(p)}
-                for p, than in lower
-            ),
+            "why": "; ".join(f"higher than {than}, adjusted p {tests_in_words(p)}" for p, than in lower),
         }
         for key, lower in differences.items()
     }
@@ -57,7 +52,7 @@ def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> li
         shown.append(
             row
             | {
-                "dimension_said": gettext("All dimensions") if name == value_labels.ALL else labels.get(name, name),
+                "dimension_said": "All dimensions" if name == value_labels.ALL else labels.get(name, name),
                 "style_said": "–" if of_styles else styles.get(row["style"], row["style"]),
                 "comparison_said": " – ".join(names),
                 "stars": stars(row["p_adjusted"]),

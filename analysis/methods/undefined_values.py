@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from ..tables.rows import NOTE, Row
 from ..tables.table import get
 
@@ -34,7 +31,7 @@ def reasons(rows: Iterable[tuple[Row, str]]) -> Reasons:
             about.setdefault(reason, {})[row_name] = None
             times[reason] = times.get(reason, 0) + 1
     return [
-        (reason, _("All rows.") if times[reason] == len(named_rows) > 1 else enumerated(list(places)))
+        (reason, "All rows." if times[reason] == len(named_rows) > 1 else enumerated(list(places)))
         for reason, places in about.items()
     ]
 
@@ -53,8 +50,8 @@ def by_table(tables: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reaso
 def counted(times: int, rows: int) -> str:
     """How many of so many rows."""
     if times == rows:
-        return _("all rows")
-    return ngettext("%(times)s of %(rows)s row", "%(times)s of %(rows)s rows", rows) % {
+        return "all rows"
+    return ("%(times)s of %(rows)s row" if rows == 1 else "%(times)s of %(rows)s rows") % {
         "times": f"{times:,}",
         "rows": f"{rows:,}",
     }
@@ -64,7 +61,7 @@ def enumerated(places: Sequence[str], named: int = NAMED, between: str = ", ") -
     """The places, the first ones alone where they are many."""
     if len(places) <= named:
         return between.join(places)
-    more = _("and %(n)s more") % {"n": f"{len(places) - named:,}"}
+    more = "and {n} more".format(n=f"{len(places) - named:,}")
     return between.join([*places[:named], more])
 
 
@@ -97,5 +94,5 @@ def _interval_note(name: str, rows: list[Mapping[str, Any]]) -> str:
         return ""
     notes = dict.fromkeys(row[NO_INTERVALS_NOTE] for row in stand if row.get(NO_INTERVALS_NOTE))
     if len(notes) != 1:
-        return _("Here without intervals.")
-    return _("Here without intervals: %(reason)s.") % {"reason": next(iter(notes)).removeprefix("no interval: ")}
+        return "Here without intervals."
+    return "Here without intervals: {reason}.".format(reason=next(iter(notes)).removeprefix("no interval: "))

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -109,21 +108,21 @@ class _Maker:
         rows = [row for row in self.tables["lengths"] if row["statistic"] in SHOWN]
         digits = {"words": 0}
         return self._pivot(
-            "lengths", rows, group=("measure",), row=("style",), column=("origin", "statistic"), corner=_("Style"),
+            "lengths", rows, group=("measure",), row=("style",), column=("origin", "statistic"), corner="Style",
             say={"measure": LENGTHS, "statistic": STATISTICS}, digits=lambda row: digits.get(row["measure"], 2),
         )  # fmt: skip
 
     def pairs(self, name: str, value: str) -> Pivot | None:
         """One row for each pair of sets, columns for styles: the layout of crowdrag25, Table 3."""
         return self._pivot(
-            name, self.tables[name], row=("pair",), column=("style",), corner=_("Pair"), say={"pair": SETS}, value=value
+            name, self.tables[name], row=("pair",), column=("style",), corner="Pair", say={"pair": SETS}, value=value
         )
 
     def medians(self) -> Pivot | None:
         """Median ranks of cited and uncited passages by style and origin: crowdrag25, Figure 2 (right)."""
         return self._pivot(
             "citation_rank_medians", self.tables["citation_rank_medians"], row=("style",),
-            column=("origin", "passages"), corner=_("Style"), say={"passages": PASSAGES}, value="median_rank",
+            column=("origin", "passages"), corner="Style", say={"passages": PASSAGES}, value="median_rank",
             digits=lambda _each: 1,
         )  # fmt: skip
 
@@ -134,7 +133,7 @@ class _Maker:
             for row in self.tables["text_reuse_shares"]
         ]
         return self._pivot(
-            "text_reuse_shares", rows, row=("style",), column=("origin",), corner=_("Style"), value="share",
+            "text_reuse_shares", rows, row=("style",), column=("origin",), corner="Style", value="share",
             say={}, digits=lambda _each: 1,
         )  # fmt: skip
 
@@ -142,7 +141,7 @@ class _Maker:
         """Median reading ease of responses, of what they cite, and the difference, by style and origin."""
         rows = [row for row in self.tables["readability"] if row["statistic"] == "median"]
         return self._pivot(
-            "readability", rows, row=("style",), column=("origin", "measure"), corner=_("Style"),
+            "readability", rows, row=("style",), column=("origin", "measure"), corner="Style",
             say={"measure": EASES}, digits=lambda _each: 1,
         )  # fmt: skip
 
@@ -150,7 +149,7 @@ class _Maker:
         """Mean and median of each question; the shares of its answers are drawn."""
         rows = [row for row in self.tables["survey"] if row["statistic"] in SHOWN]
         return self._pivot(
-            "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Question"),
+            "survey", rows, row=("question", "kind"), column=("statistic",), corner="Question",
             say={"statistic": STATISTICS},
         )  # fmt: skip
 
@@ -159,18 +158,18 @@ class _Maker:
         rows = [row for row in self.tables["survey"] if row["statistic"] == "rho"]
         rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
         pivot = self._pivot(
-            "survey", rows, row=("question", "kind"), column=("statistic",), corner=_("Questions"),
+            "survey", rows, row=("question", "kind"), column=("statistic",), corner="Questions",
             say={"statistic": STATISTICS},
         )  # fmt: skip
         if pivot is not None:
-            pivot.title = _("Answers to two questions")
+            pivot.title = "Answers to two questions"
         return pivot
 
     def process(self) -> Pivot | None:
         """Medians of what the logs say, a column for each style."""
         rows = [row for row in self.tables["writing_process_means"] if row["statistic"] == "median"]
         return self._pivot(
-            "writing_process_means", rows, row=("measure",), column=("style",), corner=_("Measure"),
+            "writing_process_means", rows, row=("measure",), column=("style",), corner="Measure",
             say={"measure": PROCESS}, digits=lambda row: 2 if row["measure"] in PROCESS_SHARES else 0,
         )  # fmt: skip
 

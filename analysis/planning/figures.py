@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from crowdrag.studies import money
 
 from ..figures.figure import Figure
@@ -43,8 +40,8 @@ def _points(tables: Tables) -> list[Row]:
             continue
         cost = costs[row["k"], row["topics"]]
         x = float(money.to_major(cost["total"], cost["currency"])) if is_paid else cost["hours"]
-        unit = gettext("Cost in %(currency)s") % {"currency": cost["currency"]} if is_paid else gettext("Hours")
-        judges = gettext("%(k)s judges") % {"k": row["k"]}
+        unit = "Cost in {currency}".format(currency=cost["currency"]) if is_paid else "Hours"
+        judges = "{k} judges".format(k=row["k"])
         kept = {name: row[name] for name in ("measure", "topics", "value", "low", "high")}
         marks = {"present": cost["present"], "named": row["k"] in present}
         points.append(kept | marks | {"x": x, "unit": unit, "judges": judges})
@@ -61,14 +58,14 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     axis = alt.Axis(format=",~f", tickCount=5)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("x:Q", title=unit, axis=axis, scale=alt.Scale(zero=False, nice=False, padding=14)),
-        color=alt.Color("judges:N", scale=domain, title=gettext("Judges per pair"), sort=series),
+        color=alt.Color("judges:N", scale=domain, title="Judges per pair", sort=series),
     )
     y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
     lines = base.mark_line(strokeWidth=1.5).encode(y=y, order="x:Q")
     rules = base.mark_rule(strokeWidth=2, opacity=0.6).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
     rules = rules.transform_filter("datum.low !== null")
     points = base.mark_point(filled=True, opacity=1, size=45).encode(
-        y=y, shape=alt.Shape("judges:N", scale=shapes, title=gettext("Judges per pair"), sort=series)
+        y=y, shape=alt.Shape("judges:N", scale=shapes, title="Judges per pair", sort=series)
     )
     # Numbers of topics stand on one line alone: on the others the points are of the same ones.
     counts = base.mark_text(dy=-15, fontSize=11).encode(y=y, text="topics:Q").transform_filter("datum.named")
@@ -86,15 +83,15 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
 FIGURES = (
     Figure(
         "plan",
-        _("Precision by cost"),
-        _(
+        "Precision by cost",
+        (
             "Expected interval widths, power and accuracy by cost, with one line for each number of judges "
             "per pair and one point for each number of topics. Bars: 95 % simulation intervals. Ring: "
             "current design. The width of models minus humans is for one dimension over all styles. Tests "
             "are for all styles together or for one style each, corrected for their number (Benjamini and "
             "Hochberg). Effects in one style therefore cost more to detect."
         ),
-        _(
+        (
             "Six panels by cost: the width of the difference between models and humans, the share of tests "
             "that detect it over all styles and in one style, the width of a response's grade, the width of "
             "alpha's interval, and the accuracy of gold labels. The table below has the numbers."

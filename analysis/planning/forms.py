@@ -5,8 +5,6 @@ from dataclasses import fields
 from typing import Any, Final
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
@@ -34,9 +32,7 @@ class NumbersField(forms.CharField):
         try:
             return tuple(sorted({int(part) for part in text.replace(",", " ").split()}))
         except ValueError:
-            raise forms.ValidationError(
-                _("Enter whole numbers separated by commas, for example: 20, 40, 80.")
-            ) from None
+            raise forms.ValidationError("Enter whole numbers separated by commas, for example: 20, 40, 80.") from None
 
 
 def _whole(name: str, label: Any, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
@@ -69,58 +65,56 @@ class PlanForm(forms.Form):
     WORK: Final = ("simulations",)
     WORK_ADVANCED: Final = ("seed",)
 
-    topics = _whole("topics", gettext_lazy("Topics"))
+    topics = _whole("topics", "Topics")
     more_topics = NumbersField(
-        label=gettext_lazy("Other numbers of topics to simulate"), required=False, max_length=200,
-        help_text=gettext_lazy("Separate numbers by commas."),
+        label="Other numbers of topics to simulate", required=False, max_length=200,
+        help_text="Separate numbers by commas.",
     )  # fmt: skip
-    k = _whole("k", gettext_lazy("Judges per pair"))
+    k = _whole("k", "Judges per pair")
     more_k = NumbersField(
-        label=gettext_lazy("Other numbers of judges to simulate"), required=False, max_length=200,
-        help_text=gettext_lazy("Separate numbers by commas."),
+        label="Other numbers of judges to simulate", required=False, max_length=200,
+        help_text="Separate numbers by commas.",
     )  # fmt: skip
-    responses = _whole(
-        "responses", gettext_lazy("Responses per topic"), gettext_lazy("Half by people, half by models.")
-    )
-    styles = _whole("styles", gettext_lazy("Styles"))
-    dimensions = _whole("dimensions", gettext_lazy("Dimensions"))
-    forced = _whole("forced", gettext_lazy("Dimensions without the option “neither”"))
-    pairs = _whole("pairs", gettext_lazy("Pairs per topic"), gettext_lazy("Empty: all pairs."), required=False)
-    both_orders = _part("both_orders", gettext_lazy("Pairs shown in both orders (%)"), required=True)
-    items = _whole("items", gettext_lazy("Pairs per questionnaire"))
-    questionnaires_per_person = _whole("questionnaires_per_person", gettext_lazy("Maximum questionnaires per person"))
-    minutes = _whole("minutes", gettext_lazy("Minutes per questionnaire"))
+    responses = _whole("responses", "Responses per topic", "Half by people, half by models.")
+    styles = _whole("styles", "Styles")
+    dimensions = _whole("dimensions", "Dimensions")
+    forced = _whole("forced", "Dimensions without the option “neither”")
+    pairs = _whole("pairs", "Pairs per topic", "Empty: all pairs.", required=False)
+    both_orders = _part("both_orders", "Pairs shown in both orders (%)", required=True)
+    items = _whole("items", "Pairs per questionnaire")
+    questionnaires_per_person = _whole("questionnaires_per_person", "Maximum questionnaires per person")
+    minutes = _whole("minutes", "Minutes per questionnaire")
     pay = AmountField(
-        label=gettext_lazy("Pay per questionnaire"),
+        label="Pay per questionnaire",
         required=False,
-        help_text=gettext_lazy("Empty or 0: the plan shows hours instead of cost."),
+        help_text="Empty or 0: the plan shows hours instead of cost.",
     )
-    fee = AmountField(label=gettext_lazy("Platform fee per questionnaire"), required=False)
-    tax = AmountField(label=gettext_lazy("Tax per questionnaire"), required=False)
+    fee = AmountField(label="Platform fee per questionnaire", required=False)
+    tax = AmountField(label="Tax per questionnaire", required=False)
     writing = AmountField(
-        label=gettext_lazy("Cost of one more response by a person"),
+        label="Cost of one more response by a person",
         required=False,
-        help_text=gettext_lazy("Applies to topics beyond the current ones. Enter 0 if you already have the responses."),
+        help_text="Applies to topics beyond the current ones. Enter 0 if you already have the responses.",
     )
     source = forms.ChoiceField(
-        label=gettext_lazy("Source of assumptions"), required=False,
-        help_text=gettext_lazy("Fields that you leave empty use values from this source."),
+        label="Source of assumptions", required=False,
+        help_text="Fields that you leave empty use values from this source.",
     )  # fmt: skip
     competence = _part(
-        "competence", gettext_lazy("Mean competence of judges"),
-        gettext_lazy("From 0 (everybody guesses) to 1 (everybody judges carefully)."), percent=False,
+        "competence", "Mean competence of judges",
+        "From 0 (everybody guesses) to 1 (everybody judges carefully).", percent=False,
     )  # fmt: skip
-    competence_spread = _part("competence_spread", gettext_lazy("Standard deviation of competence"), percent=False)
+    competence_spread = _part("competence_spread", "Standard deviation of competence", percent=False)
     preferred = _part(
-        "preferred", gettext_lazy("Pairs in which the model's response is better (%)"),
-        gettext_lazy("Of pairs of a person's and a model's response without ties. 50: no difference."),
+        "preferred", "Pairs in which the model's response is better (%)",
+        "Of pairs of a person's and a model's response without ties. 50: no difference.",
     )  # fmt: skip
-    neutral = _part("neutral", gettext_lazy("Pairs in which neither response is better (%)"))
+    neutral = _part("neutral", "Pairs in which neither response is better (%)")
     simulations = _whole(
-        "simulations", gettext_lazy("Simulated studies per design"),
-        gettext_lazy("More simulations give narrower simulation intervals."),
+        "simulations", "Simulated studies per design",
+        "More simulations give narrower simulation intervals.",
     )  # fmt: skip
-    seed = forms.IntegerField(label=gettext_lazy("Seed"), initial=0, min_value=0, max_value=MOST_SEED)
+    seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=MOST_SEED)
 
     def __init__(self, *args: Any, currency: str, source: str | None, **options: Any):
         super().__init__(*args, **options)
@@ -128,10 +122,10 @@ class PlanForm(forms.Form):
         for field in self.fields.values():
             if isinstance(field, AmountField):
                 field.of(currency)
-        latest = [(source, _("the latest analysis"))] if source else []
+        latest = [(source, "the latest analysis")] if source else []
         choices = self.fields["source"]
         assert isinstance(choices, forms.ChoiceField)
-        choices.choices = [*latest, ("", _("no source, enter all values below"))]
+        choices.choices = [*latest, ("", "no source, enter all values below")]
 
     def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
         return [self[name] for name in names]

@@ -4,8 +4,6 @@ from collections import Counter
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from analysis.stats.judgments import canonical
 from annotation.campaigns import design as campaigns_design
@@ -136,10 +134,10 @@ BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accura
 
 #: Expectations that a person may type instead of having them taken from an analysis.
 TYPED = {
-    "competence": gettext_lazy("mean competence"),
-    "competence_spread": gettext_lazy("standard deviation of competence"),
-    "preferred": gettext_lazy("pairs in which the model's response is better"),
-    "neutral": gettext_lazy("pairs in which neither response is better"),
+    "competence": "mean competence",
+    "competence_spread": "standard deviation of competence",
+    "preferred": "pairs in which the model's response is better",
+    "neutral": "pairs in which neither response is better",
 }
 
 
@@ -190,7 +188,7 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
         if not changes_by_measure:
             continue
         first = next(iter(changes_by_measure.values()))
-        target = {"topics": _("%(n)s topics"), "k": _("%(n)s judges per pair")}[step] % {"n": first[step]}
+        target = {"topics": "%(n)s topics", "k": "%(n)s judges per pair"}[step] % {"n": first[step]}
         changes = [
             changes_by_measure[name] | {"label": MEASURES[name], "is_told": _is_significant(changes_by_measure[name])}
             for name in BOUGHT

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 from analysis.stats.calibration import NoEstimateError
 from analysis.stats.designs import BadDesignError
@@ -175,6 +174,6 @@ def register(describe: Callable[[Run], dict[str, Any]]) -> None:
     figure.register(FIGURES)
     kinds.register(
         kinds.Kind(
-            name=KIND, title=_("Plan"), plan=units, work=work, finish=finish, result_url=result_url, describe=describe
+            name=KIND, title="Plan", plan=units, work=work, finish=finish, result_url=result_url, describe=describe
         )
     )

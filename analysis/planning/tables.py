@@ -1,28 +1,26 @@
 """Tables and charts of plans: of what is not yet, so no report of an analysis holds them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..tables.table import Column, Table, count, estimate
 
 MEASURES = {
-    "alpha": _("Alpha"),
-    "alpha_width": _("Width of alpha's interval"),
-    "label_accuracy": _("Accuracy of gold labels"),
-    "mean_grade_width": _("Width of a mean grade's interval"),
-    "mean_grade_all_width": _("Width of a mean grade's interval, all dimensions"),
-    "difference": _("Mean grade, models minus humans"),
-    "difference_width": _("Width of the interval of models minus humans, all styles"),
-    "power_all": _("Power of tests, all styles together"),
-    "power": _("Power of tests, one style"),
-    "rank_width": _("Width of a response's grade"),
+    "alpha": "Alpha",
+    "alpha_width": "Width of alpha's interval",
+    "label_accuracy": "Accuracy of gold labels",
+    "mean_grade_width": "Width of a mean grade's interval",
+    "mean_grade_all_width": "Width of a mean grade's interval, all dimensions",
+    "difference": "Mean grade, models minus humans",
+    "difference_width": "Width of the interval of models minus humans, all styles",
+    "power_all": "Power of tests, all styles together",
+    "power": "Power of tests, one style",
+    "rank_width": "Width of a response's grade",
 }
-STEPS = {"topics": _("more topics"), "k": _("more judges per pair")}
-JUDGES, TOPICS = count("k", _("Judges per pair")), count("topics", _("Topics"))
+STEPS = {"topics": "more topics", "k": "more judges per pair"}
+JUDGES, TOPICS = count("k", "Judges per pair"), count("topics", "Topics")
 
 PLAN = Table(
     "plan",
-    _("Precision of designs"),
-    _(
+    "Precision of designs",
+    (
         "Means over simulated studies of each design, analysed like a real study, with 95 % simulation "
         "intervals in brackets. The width of models minus humans is for one dimension over all styles. "
         "Tests (p adjusted by Benjamini and Hochberg) are for one dimension over all styles, or for each "
@@ -31,9 +29,9 @@ PLAN = Table(
     (
         JUDGES,
         TOPICS,
-        Column("measure", _("Measure"), words=MEASURES),
-        estimate("value", _("Expected value"), n="simulations", digits=3),
-        count("simulations", _("Simulations")),
+        Column("measure", "Measure", words=MEASURES),
+        estimate("value", "Expected value", n="simulations", digits=3),
+        count("simulations", "Simulations"),
     ),
     meanings={
         "k, topics": "the design: judges per pair, and topics; all else as in the run's parameters",
@@ -47,24 +45,24 @@ PLAN = Table(
 )
 PLAN_COSTS = Table(
     "plan_costs",
-    _("Cost of designs"),
-    _("People, hours and cost of each design, computed as for campaigns. Amounts are in minor units."),
+    "Cost of designs",
+    "People, hours and cost of each design, computed as for campaigns. Amounts are in minor units.",
     (
         JUDGES,
         TOPICS,
-        Column("present", _("Current design")),
-        count("pairs", _("Pairs")),
-        count("presented", _("Presented pairs")),
-        count("questionnaires", _("Questionnaires")),
-        count("judgments", _("Judgments")),
-        count("people", _("People")),
-        Column("hours", _("Hours"), 1),
-        count("pay", _("Pay")),
-        count("fee", _("Fees")),
-        count("tax", _("Tax")),
-        count("writing", _("Writing")),
-        count("total", _("Total")),
-        Column("currency", _("Currency")),
+        Column("present", "Current design"),
+        count("pairs", "Pairs"),
+        count("presented", "Presented pairs"),
+        count("questionnaires", "Questionnaires"),
+        count("judgments", "Judgments"),
+        count("people", "People"),
+        Column("hours", "Hours", 1),
+        count("pay", "Pay"),
+        count("fee", "Fees"),
+        count("tax", "Tax"),
+        count("writing", "Writing"),
+        count("total", "Total"),
+        Column("currency", "Currency"),
     ),
     meanings={
         "k, topics, present": "the design; whether it is the current design",
@@ -78,20 +76,20 @@ PLAN_COSTS = Table(
 )
 PLAN_NEXT = Table(
     "plan_next",
-    _("Effect of a larger budget"),
-    _(
+    "Effect of a larger budget",
+    (
         "Change of each measure if the budget of the current design increases, spent on more topics or "
         "on more judges per pair. Changes are interpolated linearly to the nearest such design. 95 % "
         "intervals in brackets."
     ),
     (
-        Column("step", _("Spent on"), words=STEPS),
+        Column("step", "Spent on", words=STEPS),
         JUDGES,
         TOPICS,
-        Column("measure", _("Measure"), words=MEASURES),
-        estimate("change", _("Change"), digits=4),
-        count("money", _("Amount")),
-        Column("currency", _("Currency")),
+        Column("measure", "Measure", words=MEASURES),
+        estimate("change", "Change", digits=4),
+        count("money", "Amount"),
+        Column("currency", "Currency"),
     ),
     about="Effect of `money` (100, in major units of `currency`) added to the budget of the current design.",
     meanings={

@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from ..methods import response_groups
 from ..methods.agreement import compute as agreement_compute
 from ..methods.leaderboard import compute as leaderboard_compute
@@ -56,20 +53,20 @@ def _keys(columns: Sequence[Column]) -> list[Column]:
 def _what(reason: str, row: Row, columns: Sequence[Column]) -> str:
     """What is missing: a number, the interval of one that is there, or nothing."""
     if reason.startswith(NO_INTERVAL) or reason in OF_INTERVALS:
-        return _("No interval")
+        return "No interval"
     if any(column.digits is not None and not column.is_key and row.get(column.key) is None for column in columns):
-        return _("Not defined")
+        return "Not defined"
     if any(column.low and row.get(column.low) is None for column in columns):
-        return _("No interval")
-    return _("Note")
+        return "No interval"
+    return "Note"
 
 
 def _places(places: Sequence[str], rows: int) -> str:
     if len(places) == rows > 1:
-        return _("all rows")
+        return "all rows"
     named = list(dict.fromkeys(row_name for row_name in places if row_name))
     if not named:
-        return ngettext("%(n)s row", "%(n)s rows", len(places)) % {"n": f"{len(places):,}"}
+        return ("%(n)s row" if len(places) == 1 else "%(n)s rows") % {"n": f"{len(places):,}"}
     return enumerated(named, SHOWN, "; ")
 
 

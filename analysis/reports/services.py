@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.enums import RunState
@@ -65,7 +64,7 @@ def register() -> None:
     kinds.register(
         kinds.Kind(
             name=KIND,
-            title=_("Report files"),
+            title="Report files",
             work=work,
             result_url=result_url,
             describe=_describe_parameters,
@@ -83,7 +82,7 @@ def result_url(run: Run) -> str:
 
 def _describe_parameters(run: Run) -> dict[str, Any]:
     key = run.parameters.get("analysis")
-    return {str(_("Report of")): kinds.run_reference_by_key(run.study, key)}
+    return {"Report of": kinds.run_reference_by_key(run.study, key)}
 
 
 def _subjects(runs: Sequence[Run]) -> dict[int, str]:
@@ -101,7 +100,7 @@ def _analysis(run: Run) -> Run:
         key = uuid.UUID(str(run.parameters.get("analysis")))
         return Run.objects.select_related("study").get(study=run.study, key=key, state=RunState.DONE)
     except (ValueError, Run.DoesNotExist):
-        raise kinds.InputRejectedError([{"message": str(_("The analysis of this report no longer exists."))}]) from None
+        raise kinds.InputRejectedError([{"message": "The analysis of this report no longer exists."}]) from None
 
 
 def _publish(run: Run, path: Path, name: str, digest: str) -> None:

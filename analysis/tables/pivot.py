@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from .display_table import DisplayColumn, DisplayTable, Value
 
 #: Between a column's key and what it is spread over; in no key of a table.
@@ -78,7 +76,7 @@ def _caption(table: DisplayTable, in_rows: Sequence[DisplayColumn], in_cells: Se
     """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
     notes = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
             if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
-    notes += [_("In round brackets: %(what)s.") % {"what": column.label} for column in in_cells]
+    notes += [f"In round brackets: {column.label}." for column in in_cells]
     return " ".join([table.caption, *notes])
 
 

@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
 from annotation.models import Dimension
 from crowdrag.studies.models import Study
 from writing.enums import Origin
@@ -18,53 +15,53 @@ from .rows import Row
 from .table import Column, LazyText
 
 FIGURES = {
-    "topics": gettext_lazy("Topics"),
-    "responses": gettext_lazy("Responses"),
-    "non_responses": gettext_lazy("Non-responses (too short)"),
-    "words_per_response": gettext_lazy("Words per response"),
-    "words_per_response_human": gettext_lazy("Words per response, human"),
-    "words_per_response_model": gettext_lazy("Words per response, model"),
-    "words_per_response_system": gettext_lazy("Words per response, system"),
-    "writers_human": gettext_lazy("Human writers"),
-    "writers_model": gettext_lazy("Model writers"),
-    "writers_system": gettext_lazy("System writers"),
-    "topics_judged": gettext_lazy("Topics judged"),
-    "responses_judged": gettext_lazy("Responses judged"),
-    "dimensions": gettext_lazy("Dimensions"),
-    "pairs": gettext_lazy("Presented pairs"),
-    "pairs_in_both_orders": gettext_lazy("Pairs shown in both orders"),
-    "differentiable_share": gettext_lazy("Differentiable pairs"),
-    "judges": gettext_lazy("Judges"),
-    "judgments": gettext_lazy("Included judgments"),
-    "judgments_surplus": gettext_lazy("Surplus judgments"),
-    "judgments_per_judge": gettext_lazy("Judgments per judge"),
-    "judgments_expert": gettext_lazy("Judgments by experts"),
-    "judgments_model": gettext_lazy("Judgments by models"),
-    "judgments_pointwise": gettext_lazy("Pointwise judgments"),
-    "minutes_per_questionnaire": gettext_lazy("Minutes per questionnaire"),
-    "responses_per_writer_human": gettext_lazy("Responses per writer, human"),
-    "responses_per_writer_model": gettext_lazy("Responses per writer, model"),
-    "responses_per_writer_system": gettext_lazy("Responses per writer, system"),
-    "minutes_per_response_median": gettext_lazy("Minutes from first to last event per response, median"),
-    "minutes_per_response_mean": gettext_lazy("Minutes from first to last event per response, mean"),
-    "active_minutes_per_response_median": gettext_lazy("Active minutes per response, median"),
-    "active_minutes_per_response_mean": gettext_lazy("Active minutes per response, mean"),
-    "pay_per_response": gettext_lazy("Pay per response"),
-    "cost_per_response": gettext_lazy("Cost per response, including fee and tax"),
-    "hourly_rate_writing": gettext_lazy("Hourly pay, writing"),
-    "questionnaires": gettext_lazy("Questionnaires"),
-    "judgments_per_questionnaire": gettext_lazy("Judgments per questionnaire"),
-    "minutes_per_judgment": gettext_lazy("Minutes per judgment"),
-    "pay_per_questionnaire": gettext_lazy("Pay per questionnaire"),
-    "cost_per_questionnaire": gettext_lazy("Cost per questionnaire, including fee and tax"),
-    "hourly_rate_judging": gettext_lazy("Hourly pay, judging"),
-    "cost_per_judgment": gettext_lazy("Cost per judgment, including fee and tax"),
-    "cost_per_label": gettext_lazy("Cost per gold label, including fee and tax"),
+    "topics": "Topics",
+    "responses": "Responses",
+    "non_responses": "Non-responses (too short)",
+    "words_per_response": "Words per response",
+    "words_per_response_human": "Words per response, human",
+    "words_per_response_model": "Words per response, model",
+    "words_per_response_system": "Words per response, system",
+    "writers_human": "Human writers",
+    "writers_model": "Model writers",
+    "writers_system": "System writers",
+    "topics_judged": "Topics judged",
+    "responses_judged": "Responses judged",
+    "dimensions": "Dimensions",
+    "pairs": "Presented pairs",
+    "pairs_in_both_orders": "Pairs shown in both orders",
+    "differentiable_share": "Differentiable pairs",
+    "judges": "Judges",
+    "judgments": "Included judgments",
+    "judgments_surplus": "Surplus judgments",
+    "judgments_per_judge": "Judgments per judge",
+    "judgments_expert": "Judgments by experts",
+    "judgments_model": "Judgments by models",
+    "judgments_pointwise": "Pointwise judgments",
+    "minutes_per_questionnaire": "Minutes per questionnaire",
+    "responses_per_writer_human": "Responses per writer, human",
+    "responses_per_writer_model": "Responses per writer, model",
+    "responses_per_writer_system": "Responses per writer, system",
+    "minutes_per_response_median": "Minutes from first to last event per response, median",
+    "minutes_per_response_mean": "Minutes from first to last event per response, mean",
+    "active_minutes_per_response_median": "Active minutes per response, median",
+    "active_minutes_per_response_mean": "Active minutes per response, mean",
+    "pay_per_response": "Pay per response",
+    "cost_per_response": "Cost per response, including fee and tax",
+    "hourly_rate_writing": "Hourly pay, writing",
+    "questionnaires": "Questionnaires",
+    "judgments_per_questionnaire": "Judgments per questionnaire",
+    "minutes_per_judgment": "Minutes per judgment",
+    "pay_per_questionnaire": "Pay per questionnaire",
+    "cost_per_questionnaire": "Cost per questionnaire, including fee and tax",
+    "hourly_rate_judging": "Hourly pay, judging",
+    "cost_per_judgment": "Cost per judgment, including fee and tax",
+    "cost_per_label": "Cost per gold label, including fee and tax",
 }
 SHARES = {"differentiable_share"}
-SURVEY_KINDS = {"entry": gettext_lazy("before"), "exit": gettext_lazy("after")}
+SURVEY_KINDS = {"entry": "before", "exit": "after"}
 ALL = "all"
-EVERY_DIMENSION = gettext_lazy("All dimensions")
+EVERY_DIMENSION = "All dimensions"
 
 
 def figure(name: str) -> str:
@@ -93,19 +90,19 @@ def dimensions(study: Study) -> dict[str, str]:
 def origin(name: str) -> str:
     """Return an origin in words."""
     if name == ALL:
-        return _("all")
+        return "all"
     return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
 
 
 def system(row: dict[str, Any]) -> str:
     """Return what a row of the leaderboard is about: a system by its name, all of an origin by what they are."""
-    return _("People") if row["kind"] == "origin" else str(row["participant"])
+    return "People" if row["kind"] == "origin" else str(row["participant"])
 
 
 def styles(study: Study) -> dict[str, str]:
     """Return the labels of a study's styles by name, those of the latest version; and what their margin is called."""
     labels = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
-    return {str(name): str(label or name) for name, label in labels} | {ALL: _("All styles")}
+    return {str(name): str(label or name) for name, label in labels} | {ALL: "All styles"}
 
 
 #: A question and when it was asked ("entry", "exit"), as rows of the table `survey` name them.

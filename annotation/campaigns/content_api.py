@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -101,7 +100,7 @@ class Designed(Endpoint):
         """Refuse a style that the study does not have: it would leave nothing to be drawn."""
         known = versions.current(Style, study=self.study) if named else {}
         if unknown := [name for name in named if name not in known]:
-            message = _("The study has no style called %(names)s.") % {"names": ", ".join(unknown)}
+            message = "The study has no style called {names}.".format(names=", ".join(unknown))
             raise Problem("refused", message, errors=[{"pointer": "#/styles", "detail": message, "code": "unknown"}])
 
 

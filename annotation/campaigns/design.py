@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from django.utils.translation import gettext as _
-
 from writing.enums import Origin
 
 from .problems import BadCampaign
@@ -104,15 +102,15 @@ def check_design(design: Design) -> Design:
         with what is wrong by field.
     """
     problems = {
-        name: _("Enter a number from %(low)s to %(high)s.") % {"low": low, "high": high}
+        name: f"Enter a number from {low} to {high}."
         for name, (low, high) in _RANGES.items()
         if not _within(getattr(design, name), low, high, optional=name in _OPTIONAL)
     }
     for name, known in (("remainder", REMAINDERS), ("rule", RULES)):
         if getattr(design, name) not in known:
-            problems[name] = _("Choose one of: %(names)s.") % {"names": ", ".join(known)}
+            problems[name] = "Choose one of: {names}.".format(names=", ".join(known))
     if unknown := [each for each in design.origins if each not in Origin.values]:
-        problems["origins"] = _("There is no origin called %(names)s.") % {"names": ", ".join(unknown)}
+        problems["origins"] = "There is no origin called {names}.".format(names=", ".join(unknown))
     if problems:
         raise BadCampaign(problems)
     return replace(

@@ -7,8 +7,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.assignments.terms import TermsForm, form_field
 from crowdrag.studies.models import Study
@@ -27,17 +25,17 @@ from .design import EVEN, FILL, LEAST, MINIMAL, MOST, PICKED, SHORT, Design, lim
 from .questions import MOST_QUESTIONS, QuestionTerms
 
 REMAINDERS: Final = (
-    (EVEN, gettext_lazy("sizes differ by at most one")),
-    (SHORT, gettext_lazy("the last questionnaire is shorter")),
-    (FILL, gettext_lazy("show more pairs in both orders until all questionnaires are full")),
+    (EVEN, "sizes differ by at most one"),
+    (SHORT, "the last questionnaire is shorter"),
+    (FILL, "show more pairs in both orders until all questionnaires are full"),
 )
 RULES: Final = (
-    (LEAST, gettext_lazy("lowest agreement among judges")),
+    (LEAST, "lowest agreement among judges"),
     (
         MINIMAL,
-        gettext_lazy("random sample of hard items (a majority on at most 4 of 7 questions)"),
+        "random sample of hard items (a majority on at most 4 of 7 questions)",
     ),
-    (PICKED, gettext_lazy("selected by hand")),
+    (PICKED, "selected by hand"),
 )
 _CODES: Final = re.compile(r"[\s,;]+")
 
@@ -46,20 +44,20 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
     """What a campaign is called, and what it is."""
 
     kind = forms.ChoiceField(
-        label=gettext_lazy("Campaign type"),
+        label="Campaign type",
         widget=forms.RadioSelect,
         initial=CampaignKind.PAIRWISE,
         choices=(
-            (CampaignKind.PAIRWISE, gettext_lazy("pairwise: compare two responses to one topic")),
-            (CampaignKind.POINTWISE, gettext_lazy("pointwise: rate one response on scales")),
-            (CampaignKind.EXPERT, gettext_lazy("expert: invited experts judge items of another campaign again")),
+            (CampaignKind.PAIRWISE, "pairwise: compare two responses to one topic"),
+            (CampaignKind.POINTWISE, "pointwise: rate one response on scales"),
+            (CampaignKind.EXPERT, "expert: invited experts judge items of another campaign again"),
         ),
     )
     source = forms.ModelChoiceField(
-        label=gettext_lazy("Source campaign (expert campaigns only)"),
+        label="Source campaign (expert campaigns only)",
         queryset=Campaign.objects.none(),
         required=False,
-        empty_label=gettext_lazy("none"),
+        empty_label="none",
     )
 
     class Meta:
@@ -87,60 +85,55 @@ class CampaignForm(TermsForm):
     DRAWN: Final = (*DRAWN_ESSENTIAL, *DRAWN_ADVANCED)
 
     languages = forms.CharField(
-        label=gettext_lazy("First languages"), required=False, max_length=1000,
-        help_text=gettext_lazy("Language codes, for example: en, de. Leave empty for any."),
+        label="First languages", required=False, max_length=1000,
+        help_text="Language codes, for example: en, de. Leave empty for any.",
     )  # fmt: skip
     countries = forms.CharField(
-        label=gettext_lazy("Countries"), required=False, max_length=2000,
-        help_text=gettext_lazy("Country codes, for example: GB, US. Leave empty for any."),
+        label="Countries", required=False, max_length=2000,
+        help_text="Country codes, for example: GB, US. Leave empty for any.",
     )  # fmt: skip
-    approval_rate = forms.FloatField(
-        label=gettext_lazy("Minimum approval rate (%)"), min_value=0, max_value=100, required=False
-    )
+    approval_rate = forms.FloatField(label="Minimum approval rate (%)", min_value=0, max_value=100, required=False)
     completed = forms.IntegerField(
-        label=gettext_lazy("Minimum number of completed tasks"), min_value=0, max_value=MOST, required=False
+        label="Minimum number of completed tasks", min_value=0, max_value=MOST, required=False
     )
     topics = forms.CharField(
-        label=gettext_lazy("Topics"), required=False, max_length=200_000,
+        label="Topics", required=False, max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
-        help_text=gettext_lazy("Topic IDs, one per line. Leave empty for all."),
+        help_text="Topic IDs, one per line. Leave empty for all.",
     )  # fmt: skip
     topic_sample = forms.IntegerField(
-        label=gettext_lazy("Random sample of topics"), **limits("topic_sample"), required=False,
-        help_text=gettext_lazy("Number of topics. Leave empty for all."),
+        label="Random sample of topics", **limits("topic_sample"), required=False,
+        help_text="Number of topics. Leave empty for all.",
     )  # fmt: skip
     styles = forms.MultipleChoiceField(
-        label=gettext_lazy("Styles"), widget=forms.CheckboxSelectMultiple, required=False,
-        help_text=gettext_lazy("If you select none, all are used."),
+        label="Styles", widget=forms.CheckboxSelectMultiple, required=False,
+        help_text="If you select none, all are used.",
     )  # fmt: skip
     origins = forms.MultipleChoiceField(
-        label=gettext_lazy("Origin"), widget=forms.CheckboxSelectMultiple, choices=Origin.choices, required=False,
-        help_text=gettext_lazy("If you select none, all are used."),
+        label="Origin", widget=forms.CheckboxSelectMultiple, choices=Origin.choices, required=False,
+        help_text="If you select none, all are used.",
     )  # fmt: skip
     pairs_per_topic = forms.IntegerField(
-        label=gettext_lazy("Pairs per topic"), **limits("pairs_per_topic"), required=False,
-        help_text=gettext_lazy("Each response appears in about the same number of pairs. Leave empty for all pairs."),
+        label="Pairs per topic", **limits("pairs_per_topic"), required=False,
+        help_text="Each response appears in about the same number of pairs. Leave empty for all pairs.",
     )  # fmt: skip
     reverse_share = forms.DecimalField(
-        label=gettext_lazy("Pairs shown in both orders (%)"), min_value=0, max_value=100,
+        label="Pairs shown in both orders (%)", min_value=0, max_value=100,
         max_digits=5, decimal_places=2,
-        help_text=gettext_lazy(
-            "The two orders are never in the same questionnaire. The pairs are stratified by length and origin."),
+        help_text="The two orders are never in the same questionnaire. The pairs are stratified by length and origin.",
     )  # fmt: skip
-    rule = forms.ChoiceField(label=gettext_lazy("Item selection"), choices=RULES, widget=forms.RadioSelect)
+    rule = forms.ChoiceField(label="Item selection", choices=RULES, widget=forms.RadioSelect)
     rule_items = forms.IntegerField(
-        label=gettext_lazy("Number of items"), **limits("rule_items"),
-        help_text=gettext_lazy("Ignored if you select the items by hand."),
+        label="Number of items", **limits("rule_items"),
+        help_text="Ignored if you select the items by hand.",
     )  # fmt: skip
-    items_per_questionnaire = forms.IntegerField(
-        label=gettext_lazy("Items per questionnaire"), **limits("items_per_questionnaire")
-    )
+    items_per_questionnaire = forms.IntegerField(label="Items per questionnaire", **limits("items_per_questionnaire"))
     remainder = forms.ChoiceField(
-        label=gettext_lazy("If the items do not divide evenly"), choices=REMAINDERS, widget=forms.RadioSelect
+        label="If the items do not divide evenly", choices=REMAINDERS, widget=forms.RadioSelect
     )
     seed = forms.IntegerField(
-        label=gettext_lazy("Random seed"), **limits("seed"),
-        help_text=gettext_lazy("The same seed draws the same questionnaires from the same responses."),
+        label="Random seed", **limits("seed"),
+        help_text="The same seed draws the same questionnaires from the same responses.",
     )  # fmt: skip
 
     class Meta:
@@ -250,10 +243,9 @@ class InstructionsForm(forms.Form):
     """What judges are told."""
 
     text = forms.CharField(
-        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
+        label="Instructions", widget=forms.Textarea(attrs={"rows": 24}), strip=False,
         max_length=LONGEST_TEXT,
-        help_text=gettext_lazy(
-            "Use Markdown: a blank line starts a paragraph, - starts a list item, ** makes text bold."),
+        help_text=("Use Markdown: a blank line starts a paragraph, - starts a list item, ** makes text bold."),
     )  # fmt: skip
 
 
@@ -261,15 +253,14 @@ class ConsentForm(forms.Form):
     """What people are asked to agree to, and under which licences what they give is released."""
 
     text = forms.CharField(
-        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 24}), strip=False,
+        label="Consent text", widget=forms.Textarea(attrs={"rows": 24}), strip=False,
         max_length=LONGEST_TEXT,
-        help_text=gettext_lazy("Use Markdown. The text must say what is recorded. The default text does."),
+        help_text="Use Markdown. The text must say what is recorded. The default text does.",
     )  # fmt: skip
-    text_licence = LicenceField(label=gettext_lazy("Licence of the answers"))
+    text_licence = LicenceField(label="Licence of the answers")
     timing_licence = LicenceField(
-        label=gettext_lazy("Licence of the times"), required=False,
-        help_text=gettext_lazy(
-            "Judges choose whether their times are released. Leave empty to release no times and ask nobody."),
+        label="Licence of the times", required=False,
+        help_text=("Judges choose whether their times are released. Leave empty to release no times and ask nobody."),
     )  # fmt: skip
 
 
@@ -326,8 +317,8 @@ def edit_rows(rows: Sequence[QuestionRow], do: str, *, pairwise: bool) -> tuple[
 def default_options(*, pairwise: bool) -> str:
     """Return the options of a new question, one a line."""
     if pairwise:
-        return "\n".join((_("-1 = Response A"), _("0 = Neither"), _("1 = Response B")))
-    return "\n".join((_("-3 = very poor"), _("-1 = somewhat poor"), _("1 = somewhat good"), _("3 = very good")))
+        return "-1 = Response A\n0 = Neither\n1 = Response B"
+    return "-3 = very poor\n-1 = somewhat poor\n1 = somewhat good\n3 = very good"
 
 
 def questions_of_rows(rows: Sequence[QuestionRow]) -> list[QuestionTerms]:

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from crowdrag.studies import money
 from crowdrag.studies.activities import Readiness, undisclosed
@@ -40,16 +38,16 @@ def readiness(
     if not forecast.items:
         outcome.problems.append(questionnaires.nothing_to_draw(campaign))
     if not forecast.dimensions:
-        outcome.problems.append(_("Add at least one question."))
+        outcome.problems.append("Add at least one question.")
     if campaign.instructions is None:
-        outcome.problems.append(_("Write the instructions."))
+        outcome.problems.append("Write the instructions.")
     if campaign.consent_text is None:
-        outcome.problems.append(_("Write the consent text."))
+        outcome.problems.append("Write the consent text.")
     if campaign.judges == Judges.CROWD and not campaign.pay:
-        outcome.problems.append(_("Set the pay per questionnaire."))
+        outcome.problems.append("Set the pay per questionnaire.")
     if forecast.is_drawn and not questionnaires.is_current(campaign):
         outcome.problems.append(
-            _("A response was erased or excluded after the questionnaires were drawn. Draw them again.")
+            "A response was erased or excluded after the questionnaires were drawn. Draw them again."
         )
     _of_words(campaign, outcome)
     if forecast.items:
@@ -158,7 +156,7 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
     outcome.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
-            outcome.warnings.append(_("You set no minimum wage, so you get no warning if judges earn too little."))
+            outcome.warnings.append("You set no minimum wage, so you get no warning if judges earn too little.")
         elif forecast.wage < campaign.wage_floor:
             amounts = {
                 "wage": money.format_amount(forecast.wage, currency),
@@ -166,27 +164,25 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
                 "minutes": campaign.minutes,
             }
             outcome.warnings.append(
-                _("With %(minutes)s minutes, the pay is %(wage)s per hour. This is below your minimum of %(floor)s.")
-                % amounts
+                "With {minutes} minutes, the pay is {wage} per hour. This is below your minimum of {floor}.".format(
+                    **amounts
+                )
             )
     if (speed := forecast.words_per_minute) is not None and speed > FAST:
         words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
         outcome.warnings.append(
-            _(
-                "A questionnaire has about %(words)s words to read. In %(minutes)s minutes, judges must read "
-                "%(speed)s words per minute, without time to answer. Give them more time and pay."
-            )
-            % words
+            (
+                "A questionnaire has about {words} words to read. In {minutes} minutes, judges must read "
+                "{speed} words per minute, without time to answer. Give them more time and pay."
+            ).format(**words)
         )
     if campaign.minimum_seconds is not None and campaign.minimum_seconds > campaign.minutes * 60:
         outcome.warnings.append(
-            _(
-                "The minimum completion time is longer than the announced time. Judges who keep to the announced "
-                "time are flagged as too fast."
-            )
+            "The minimum completion time is longer than the announced time. Judges who keep to the announced "
+            "time are flagged as too fast."
         )
     if campaign.lease_minutes < campaign.minutes:
-        outcome.warnings.append(_("Inactive questionnaires are reassigned before the announced minutes are over."))
+        outcome.warnings.append("Inactive questionnaires are reassigned before the announced minutes are over.")
 
 
 def _of_words(campaign: Campaign, outcome: Readiness) -> None:
@@ -198,9 +194,9 @@ def _of_words(campaign: Campaign, outcome: Readiness) -> None:
         if SIDE.search(option["label"])
     ]
     if labels:
+        named = ", ".join(f"“{label}”" for label in dict.fromkeys(labels))
         outcome.warnings.append(
-            _("Some options are called %(labels)s. The page calls the responses A and B, and on a phone B is below A.")
-            % {"labels": ", ".join(f"“{label}”" for label in dict.fromkeys(labels))}
+            f"Some options are called {named}. The page calls the responses A and B, and on a phone B is below A."
         )
 
 
@@ -209,24 +205,21 @@ def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> No
         invited = EntryLink.objects.filter(study=campaign.study_id, purpose=claims.purpose(campaign)).count()
         if invited < forecast.people:
             outcome.warnings.append(
-                _("You need at least %(people)s experts, but %(invited)s are invited. Invite more after the launch.")
-                % {"people": forecast.people, "invited": invited}
+                f"You need at least {forecast.people} experts, but {invited} are invited. Invite more after the launch."
             )
     if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
         outcome.warnings.append(
-            ngettext(
-                "Each person can do at most %(n)s questionnaire, so you need at least %(people)s people.",
-                "Each person can do at most %(n)s questionnaires, so you need at least %(people)s people.",
-                campaign.questionnaires_per_person,
+            (
+                "Each person can do at most %(n)s questionnaire, so you need at least %(people)s people."
+                if campaign.questionnaires_per_person == 1
+                else "Each person can do at most %(n)s questionnaires, so you need at least %(people)s people."
             )
             % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         )
     if forecast.both_orders and campaign.questionnaires_per_person != 1:
         outcome.warnings.append(
-            _(
-                "People who do several questionnaires may see a pair again in the other order. Allow one "
-                "questionnaire per person to avoid this."
-            )
+            "People who do several questionnaires may see a pair again in the other order. Allow one "
+            "questionnaire per person to avoid this."
         )
 
 
@@ -234,33 +227,29 @@ def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measu
     design = read_design(campaign.design)
     if forecast.single:
         outcome.warnings.append(
-            ngettext(
-                "%(n)s topic has only one response, so there is nothing to compare.",
-                "%(n)s topics have only one response, so there is nothing to compare.",
-                forecast.single,
+            (
+                "%(n)s topic has only one response, so there is nothing to compare."
+                if forecast.single == 1
+                else "%(n)s topics have only one response, so there is nothing to compare."
             )
             % {"n": forecast.single}
         )
     if design.gold and forecast.gold < design.gold:
         known = known_labels.gold_items(campaign).count()
         outcome.warnings.append(
-            _("Each questionnaire needs %(wanted)s items with known labels, but the campaign has %(known)s.")
-            % {"wanted": design.gold, "known": known}
+            f"Each questionnaire needs {design.gold} items with known labels, but the campaign has {known}."
         )
     if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
-        outcome.warnings.append(
-            _("You requested %(wanted)s items, but %(n)s match the rule.")
-            % {"wanted": design.rule_items, "n": forecast.units}
-        )
+        outcome.warnings.append(f"You requested {design.rule_items} items, but {forecast.units} match the rule.")
     if measures is None:
         return
     if measures.spread and measures.spread > UNEQUAL:
         outcome.warnings.append(
-            _("The longest questionnaire has %(most)s words, the shortest %(fewest)s. Both pay the same.")
-            % {"most": measures.most_words, "fewest": measures.fewest_words}
+            f"The longest questionnaire has {measures.most_words} words, the shortest {measures.fewest_words}. Both "
+            "pay the same."
         )
     if measures.same_text > MOST_SHARE_OF_A_TEXT:
         outcome.warnings.append(
-            _("At least one questionnaire shows the same response %(n)s times, because there are few topics.")
-            % {"n": measures.same_text}
+            f"At least one questionnaire shows the same response {measures.same_text} times, because there are few "
+            "topics."
         )

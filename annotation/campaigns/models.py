@@ -2,7 +2,6 @@
 
 import pgtrigger
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
@@ -15,7 +14,7 @@ from ..enums import CampaignKind, CampaignState, Inference, Judges
 class Instructions(Versioned):
     """Instructions of a campaign in one version."""
 
-    text = models.TextField(_("text, in Markdown"))
+    text = models.TextField("text, in Markdown")
 
     class Meta(Versioned.Meta):
         verbose_name_plural = "instructions"
@@ -27,11 +26,11 @@ class Dimension(Versioned):
     `options` are objects {"value": int, "label": str}, from the lowest value up; -1, 0, 1 stand for A, N, B.
     """
 
-    question = models.TextField(_("question"))
-    label = models.CharField(_("label"), max_length=100)
-    description = models.TextField(_("description"), blank=True)
-    options = models.JSONField(_("options"), default=list)
-    asks_justification = models.BooleanField(_("asks for a justification"), default=False)
+    question = models.TextField("question")
+    label = models.CharField("label", max_length=100)
+    description = models.TextField("description", blank=True)
+    options = models.JSONField("options", default=list)
+    asks_justification = models.BooleanField("asks for a justification", default=False)
 
     class Meta(Versioned.Meta):
         pass
@@ -81,41 +80,37 @@ class Campaign(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
     name = models.CharField(
-        _("Name"), max_length=100, help_text=_("Only for you and your colleagues. Judges see a different title.")
+        "Name", max_length=100, help_text="Only for you and your colleagues. Judges see a different title."
     )
-    kind = models.CharField(_("kind"), max_length=10, choices=CampaignKind.choices)
-    judges = models.CharField(_("judges"), max_length=10, choices=Judges.choices)
-    inference = models.CharField(_("inference"), max_length=10, choices=Inference.choices, blank=True)
+    kind = models.CharField("kind", max_length=10, choices=CampaignKind.choices)
+    judges = models.CharField("judges", max_length=10, choices=Judges.choices)
+    inference = models.CharField("inference", max_length=10, choices=Inference.choices, blank=True)
     k = models.PositiveSmallIntegerField(
-        _("Judges per questionnaire"),
+        "Judges per questionnaire",
         default=5,
         validators=within(1, 1000),
-        help_text=_("Exactly this number of judges is accepted for each questionnaire."),
+        help_text="Exactly this number of judges is accepted for each questionnaire.",
     )
     instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
     dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
-    state = models.CharField(_("state"), max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
-    is_simulated = models.BooleanField(_("simulated"), default=False)
-    pay = AmountColumn(_("Pay per questionnaire"), null=True, blank=True, help_text=_("Optional for experts."))
-    fee = AmountColumn(
-        _("Platform fee per questionnaire"), null=True, blank=True, help_text=_("In addition to the pay.")
-    )
-    tax = AmountColumn(
-        _("Tax per questionnaire"), null=True, blank=True, help_text=_("In addition to the pay and the fee.")
-    )
+    state = models.CharField("state", max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
+    is_simulated = models.BooleanField("simulated", default=False)
+    pay = AmountColumn("Pay per questionnaire", null=True, blank=True, help_text="Optional for experts.")
+    fee = AmountColumn("Platform fee per questionnaire", null=True, blank=True, help_text="In addition to the pay.")
+    tax = AmountColumn("Tax per questionnaire", null=True, blank=True, help_text="In addition to the pay and the fee.")
     wage_floor = AmountColumn(
-        _("Minimum wage per hour"),
+        "Minimum wage per hour",
         null=True,
         blank=True,
-        help_text=_("You see who earns less, based on the time they took. Leave empty for no warnings."),
+        help_text="You see who earns less, based on the time they took. Leave empty for no warnings.",
     )
     minutes = models.PositiveSmallIntegerField(
-        _("Minutes per questionnaire"),
+        "Minutes per questionnaire",
         default=25,
         validators=within(1, 600),
-        help_text=_("Shown to judges. Used to compute the wage until there are judgments."),
+        help_text="Shown to judges. Used to compute the wage until there are judgments.",
     )
-    created_at = models.DateTimeField(_("created"))
+    created_at = models.DateTimeField("created")
     # Whether this system hands its questionnaires out: then it has slots
     # (`Slot` in annotation/judging/models.py), and each filled slot counts.
     # Imported campaigns and those that a model judges have none.
@@ -124,33 +119,33 @@ class Campaign(models.Model):
     # The campaign whose items and questions this one asks again: of experts, or of a model.
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
     # How questionnaires are made (`questionnaires`): what the builder was told, kept to be read again.
-    design = models.JSONField(_("design"), default=dict, blank=True)
+    design = models.JSONField("design", default=dict, blank=True)
     # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
-    eligibility = models.JSONField(_("Eligibility"), default=dict, blank=True)
+    eligibility = models.JSONField("Eligibility", default=dict, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(
-        _("Minutes of inactivity before reassignment"),
+        "Minutes of inactivity before reassignment",
         default=60,
         validators=within(1, 32_767),
-        help_text=_("Counted from the last activity. The answers are kept."),
+        help_text="Counted from the last activity. The answers are kept.",
     )
     questionnaires_per_person = models.PositiveSmallIntegerField(
-        _("Maximum questionnaires per person"),
+        "Maximum questionnaires per person",
         null=True,
         blank=True,
         default=1,
         validators=within(1, 32_767),
-        help_text=_("Nobody gets an item twice. Leave empty for no limit."),
+        help_text="Nobody gets an item twice. Leave empty for no limit.",
     )
     # Ten minutes in the paper (crowdrag25, 3.2.3).
     minimum_seconds = models.PositiveIntegerField(
-        _("Minimum completion time in seconds (flagged if shorter)"),
+        "Minimum completion time in seconds (flagged if shorter)",
         null=True,
         blank=True,
         default=600,
         validators=within(0, 86_400),
-        help_text=_("Flagged work is not rejected automatically: a person decides. Leave empty for no minimum."),
+        help_text="Flagged work is not rejected automatically: a person decides. Leave empty for no minimum.",
     )
-    allows_comments = models.BooleanField(_("Ask for comments at the end"), default=True)
+    allows_comments = models.BooleanField("Ask for comments at the end", default=True)
     # In the paper judges see no sources (crowdrag25, 3.3.1).
     shows_passages = models.BooleanField(
         "Show cited passages to judges",

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from django.utils.translation import gettext as _
-
 from ..enums import CampaignState
 from ..models import Campaign
 
@@ -33,10 +31,7 @@ class NotDraft(CampaignProblem):
 
     def __init__(self, campaign: Campaign):
         self.campaign = campaign
-        super().__init__(
-            _("“%(name)s” has been launched. You cannot change its items, questions or terms.")
-            % {"name": campaign.name}
-        )
+        super().__init__(f"“{campaign.name}” has been launched. You cannot change its items, questions or terms.")
 
 
 class WrongState(CampaignProblem):
@@ -45,4 +40,4 @@ class WrongState(CampaignProblem):
     def __init__(self, campaign: Campaign, needed: CampaignState):
         self.campaign, self.wanted = campaign, needed
         words = {"name": campaign.name, "state": CampaignState(campaign.state).label, "wanted": needed.label}
-        super().__init__(_("“%(name)s” is %(state)s and cannot become %(wanted)s.") % words)
+        super().__init__("“{name}” is {state} and cannot become {wanted}.".format(**words))

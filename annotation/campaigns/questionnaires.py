@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext as _
 from numpy.random import Generator
 
 from ..enums import CampaignKind, CampaignState
@@ -121,7 +120,7 @@ def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Camp
     except allocation.CannotSeparate:
         raise NotReady(
             [
-                _(
+                (
                     "There are too few questionnaires to separate the two orders of each pair, so someone would "
                     "see a pair twice. Show fewer pairs in both orders, or put fewer items in a questionnaire."
                 )
@@ -180,10 +179,10 @@ def measures(campaign: Campaign) -> allocation.Measures:
 def nothing_to_draw(campaign: Campaign) -> str:
     """Say why nothing can be drawn."""
     if campaign.kind == CampaignKind.EXPERT:
-        return _("The source campaign has no matching items yet. Items need judgments from at least two people.")
+        return "The source campaign has no matching items yet. Items need judgments from at least two people."
     if campaign.kind == CampaignKind.POINTWISE:
-        return _("No response matches. Only accepted and included responses with a text can be judged.")
-    return _("No topic has two matching responses. Only accepted and included responses with a text can be compared.")
+        return "No response matches. Only accepted and included responses with a text can be judged."
+    return "No topic has two matching responses. Only accepted and included responses with a text can be compared."
 
 
 def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:

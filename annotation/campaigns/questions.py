@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext as _
 
 from writing.corpus import versions
 from writing.corpus.imports import bulk
@@ -97,16 +96,14 @@ def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]
     """Say what is wrong with questions; nothing if they can be asked."""
     terms, problems = [_cleaned(each) for each in terms], []
     if not terms:
-        problems.append(_("Add at least one question."))
+        problems.append("Add at least one question.")
     if len(terms) > MOST_QUESTIONS:
-        problems.append(_("A campaign can have at most %(n)s questions.") % {"n": MOST_QUESTIONS})
+        problems.append(f"A campaign can have at most {MOST_QUESTIONS} questions.")
     names = [each.name for each in terms]
-    problems += [_("Two questions have the short name %(name)s.") % {"name": name} for name in _twice(names)]
+    problems += [f"Two questions have the short name {name}." for name in _twice(names)]
     pairwise = campaign.kind != CampaignKind.POINTWISE and not _is_pointwise(campaign.source)
     for number, each in enumerate(terms, start=1):
-        problems += [
-            _("Question %(n)s: %(problem)s") % {"n": number, "problem": problem} for problem in _wrong(each, pairwise)
-        ]
+        problems += [f"Question {number}: {problem}" for problem in _wrong(each, pairwise)]
     return problems
 
 
@@ -114,28 +111,25 @@ def _wrong(each: QuestionTerms, pairwise: bool) -> list[str]:
     problems = []
     if not NAME.fullmatch(each.name):
         problems.append(
-            _(
-                "the short name can contain only lowercase letters, digits and underscores, and must start with a "
-                "letter."
-            )
+            "the short name can contain only lowercase letters, digits and underscores, and must start with a letter."
         )
     if not each.label:
-        problems.append(_("enter a label."))
+        problems.append("enter a label.")
     if len(each.label) > 100:
-        problems.append(_("the label has more than 100 characters."))
+        problems.append("the label has more than 100 characters.")
     if not each.question:
-        problems.append(_("enter the question text."))
+        problems.append("enter the question text.")
     values = [option.get("value") for option in each.options]
     if not 2 <= len(values) <= MOST_OPTIONS:
-        problems.append(_("enter 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+        problems.append(f"enter 2 to {MOST_OPTIONS} options.")
     if len(set(values)) < len(values):
-        problems.append(_("two options have the same value."))
+        problems.append("two options have the same value.")
     if any(not isinstance(value, int) or abs(value) > MOST_VALUE for value in values):
-        problems.append(_("the value of each option must be a whole number."))
+        problems.append("the value of each option must be a whole number.")
     if any(not option.get("label") or len(option["label"]) > LONGEST_OPTION for option in each.options):
-        problems.append(_("each option needs a text of at most %(n)s characters.") % {"n": LONGEST_OPTION})
+        problems.append(f"each option needs a text of at most {LONGEST_OPTION} characters.")
     if pairwise and not is_of_pairs(values):
-        problems.append(_("pairwise questions need the options -1 (left) and 1 (right), and optionally 0 (neither)."))
+        problems.append("pairwise questions need the options -1 (left) and 1 (right), and optionally 0 (neither).")
     return problems
 
 

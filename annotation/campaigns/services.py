@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from crowdrag.assignments.terms import set_terms
 from crowdrag.recruitment.models import PlatformStudy
@@ -146,7 +145,7 @@ def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Camp
     """
     text = default_texts.clean_text(text)
     if not text:
-        raise BadCampaign({"text": _("Enter the instructions.")})
+        raise BadCampaign({"text": "Enter the instructions."})
     campaign = _draft(campaign)
     campaign.instructions = _instructions(campaign, text, now)
     campaign.save(update_fields=["instructions"])
@@ -169,9 +168,9 @@ def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_l
     }
     problems = codes.unknown_licences(content)
     if not content["text"]:
-        problems["text"] = _("Enter the consent text.")
+        problems["text"] = "Enter the consent text."
     if not content["text_licence"]:
-        problems["text_licence"] = _("Enter the licence of the answers, for example CC-BY-4.0.")
+        problems["text_licence"] = "Enter the licence of the answers, for example CC-BY-4.0."
     if problems:
         raise BadCampaign(problems)
     campaign = _draft(campaign)
@@ -213,13 +212,13 @@ def _draft(campaign: Campaign) -> Campaign:
 
 def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[str, str]:
     if kind not in CampaignKind.values:
-        return {"kind": _("This campaign type does not exist.")}
+        return {"kind": "This campaign type does not exist."}
     if kind != CampaignKind.EXPERT:
-        return {"source": _("Only expert campaigns can have a source campaign.")} if source else {}
+        return {"source": "Only expert campaigns can have a source campaign."} if source else {}
     if source is None:
-        return {"source": _("Choose the source campaign for the experts.")}
+        return {"source": "Choose the source campaign for the experts."}
     if source.study_id != study.pk or source.judges == Judges.MODEL:
-        return {"source": _("Choose a campaign of this study with human judges.")}
+        return {"source": "Choose a campaign of this study with human judges."}
     return {}
 
 
@@ -236,14 +235,14 @@ def _eligibility(eligibility: Mapping[str, Any], problems: dict[str, str]) -> di
     values = {name: eligibility.get(name) for name in SUGGESTED}
     for name, is_known in (("languages", codes.is_language), ("countries", codes.is_country)):
         if unknown := [code for code in values[name] or [] if not is_known(code)]:
-            problems[name] = _(
-                "Unknown codes: %(unknown)s. Enter ISO codes separated by commas, for example %(codes)s.") % {
-                "unknown": ", ".join(unknown), "codes": ", ".join(SUGGESTED[name][:2]),
-            }  # fmt: skip
+            problems[name] = "Unknown codes: {unknown}. Enter ISO codes separated by commas, such as {codes}.".format(
+                unknown=", ".join(unknown),
+                codes=", ".join(SUGGESTED[name][:2]),
+            )  # fmt: skip
     for name, most in (("approval_rate", 100), ("completed", 1_000_000)):
         number = values[name]
         if number is not None and not 0 <= number <= most:
-            problems[name] = _("Enter a number from %(low)s to %(high)s.") % {"low": 0, "high": most}
+            problems[name] = f"Enter a number from {0} to {most}."
     return {name: value for name, value in values.items() if value not in (None, [])}
 
 
@@ -251,15 +250,15 @@ def _keep_promises(campaign: Campaign, before: Mapping[str, Any], problems: dict
     """Note what somebody was promised and would not get."""
     for name in PROMISED:
         if getattr(campaign, name) != before[name]:
-            problems[name] = _("The campaign has been launched. You cannot change this.")
+            problems[name] = "The campaign has been launched. You cannot change this."
     if (campaign.pay or 0) < (before["pay"] or 0):
-        problems["pay"] = _("The campaign has been launched. You can raise the pay but not lower it.")
+        problems["pay"] = "The campaign has been launched. You can raise the pay but not lower it."
 
 
 def _refuse_duplicate_name(campaign: Campaign) -> None:
     same = Campaign.objects.filter(study=campaign.study_id, name=campaign.name).exclude(pk=campaign.pk)
     if same.exists():
-        raise BadCampaign({"name": _("The study already has a campaign with this name. Choose another name.")})
+        raise BadCampaign({"name": "The study already has a campaign with this name. Choose another name."})
 
 
 def _fitting(campaign: Campaign, design: Design) -> Design:
@@ -269,12 +268,12 @@ def _fitting(campaign: Campaign, design: Design) -> Design:
         rows = model.objects.filter(study=campaign.study, **{f"{column}__in": picked})
         if unknown := sorted(picked - set(rows.values_list(column, flat=True))):
             shown = ", ".join(unknown[:MOST_SHOWN]) + (" …" if len(unknown) > MOST_SHOWN else "")
-            raise BadCampaign({name: _("Not in this study: %(names)s.") % {"names": shown}})
+            raise BadCampaign({name: f"Not in this study: {shown}."})
     if design.rule != PICKED or campaign.source is None:
         return design
     known = set(Item.objects.filter(campaign=campaign.source, pk__in=design.picked).values_list("pk", flat=True))
     if missing := [pk for pk in design.picked if pk not in known]:
-        raise BadCampaign({"picked": _("%(n)s of the items do not belong to that campaign.") % {"n": len(missing)}})
+        raise BadCampaign({"picked": f"{len(missing)} of the items do not belong to that campaign."})
     return design
 
 
@@ -334,14 +333,14 @@ def delete_draft(*, campaign: Campaign) -> None:
         raise NotDraft(campaign)
     purpose = claims.purpose(campaign)
     reasons = [
-        (campaign.asked_again.exists(), _("Another campaign uses the items of this one. Delete that campaign first.")),
+        (campaign.asked_again.exists(), "Another campaign uses the items of this one. Delete that campaign first."),
         (
             EntryLink.objects.filter(study=campaign.study, purpose=purpose, closed_at=None).exists(),
-            _("The campaign has an open link that people may have received. Close the link first."),
+            "The campaign has an open link that people may have received. Close the link first.",
         ),
         (
             PlatformStudy.objects.filter(study=campaign.study, purpose=purpose).exists(),
-            _("The campaign has a study on a recruitment platform, so you cannot delete it."),
+            "The campaign has a study on a recruitment platform, so you cannot delete it.",
         ),
     ]
     if problems := [reason for applies, reason in reasons if applies]:
@@ -355,7 +354,7 @@ def delete_draft(*, campaign: Campaign) -> None:
 def _copy_name(campaign: Campaign) -> str:
     taken = set(Campaign.objects.filter(study=campaign.study_id).values_list("name", flat=True))
     for number in range(1, len(taken) + 2):
-        end = f" ({_('copy')})" if number == 1 else f" ({_('copy')} {number})"
+        end = f" ({'copy'})" if number == 1 else f" ({'copy'} {number})"
         name = campaign.name[: LONGEST_NAME - len(end)] + end
         if name not in taken:
             break

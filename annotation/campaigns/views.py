@@ -12,8 +12,6 @@ from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -115,7 +113,7 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         except CampaignProblem as error:
             put(form, error)
         else:
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return redirect("campaign_setup", campaign.study.slug, campaign.pk)
     context = {
         "campaign": campaign,
@@ -160,9 +158,7 @@ def _launch_context(campaign: Campaign) -> dict[str, Any]:
 def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Make a draft like this campaign."""
     copy = services.clone_campaign(campaign=campaign, now=timezone.now())
-    messages.success(
-        request, _("The copy “%(name)s” is ready. It has no questionnaires or judgments yet.") % {"name": copy.name}
-    )
+    messages.success(request, f"The copy “{copy.name}” is ready. It has no questionnaires or judgments yet.")
     return redirect("campaign_setup", campaign.study.slug, copy.pk)
 
 
@@ -177,7 +173,7 @@ def delete(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("“%(name)s” is deleted.") % {"name": campaign.name})
+        messages.success(request, f"“{campaign.name}” is deleted.")
         return redirect("campaigns", campaign.study.slug)
     return redirect("campaign", campaign.study.slug, campaign.pk)
 
@@ -217,7 +213,7 @@ def _drawn(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("Questionnaires drawn."))
+        messages.success(request, "Questionnaires drawn.")
     return redirect("campaign_launch", campaign.study.slug, campaign.pk)
 
 
@@ -284,7 +280,7 @@ def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         form, lambda: services.change_instructions(campaign=campaign, now=timezone.now(), **form.cleaned_data)
     ):
         return _back(request, campaign)
-    return _text(request, campaign, form, {"title": _("Instructions"), "held": campaign.instructions})
+    return _text(request, campaign, form, {"title": "Instructions", "held": campaign.instructions})
 
 
 @of_people()
@@ -299,7 +295,7 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         form, lambda: services.change_consent(campaign=campaign, now=timezone.now(), **form.cleaned_data)
     ):
         return _back(request, campaign)
-    return _text(request, campaign, form, {"title": _("Consent"), "held": held, "licences": LICENCES})
+    return _text(request, campaign, form, {"title": "Consent", "held": held, "licences": LICENCES})
 
 
 @of_people()
@@ -352,7 +348,7 @@ def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         except CampaignProblem as error:
             messages.error(request, str(error))
         else:
-            message = ngettext("Saved. %(n)s item is selected.", "Saved. %(n)s items are selected.", len(picked))
+            message = "Saved. %(n)s item is selected." if len(picked) == 1 else "Saved. %(n)s items are selected."
             messages.success(request, message % {"n": len(picked)})
         return redirect(request.get_full_path())
     items = Item.objects.filter(pk__in=[each.item for each in page]).select_related(
@@ -390,7 +386,7 @@ def _saved(form: forms.Form, save: Callable[[], object]) -> bool:
 
 
 def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    messages.success(request, _("Saved."))
+    messages.success(request, "Saved.")
     target = redirect("campaign_setup", campaign.study.slug, campaign.pk)
     return HttpResponseClientRedirect(target.url) if request.htmx else target  # type: ignore[attr-defined]
 

@@ -48,7 +48,7 @@ class Assignment(PaidWork):
     state = models.CharField(max_length=10, choices=AssignmentState.choices, default=AssignmentState.ASSIGNED)
     is_included = models.BooleanField(default=True)
     assigned_at = models.DateTimeField(null=True, blank=True)
-    comment = models.TextField(_("comment"), blank=True)
+    comment = models.TextField("comment", blank=True)
     # What the recruitment platform calls the visit: its own submission.
     session = models.CharField(max_length=200, blank=True)
 
@@ -302,7 +302,7 @@ class Judgment(models.Model):
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
     item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="judgments")
-    value = models.SmallIntegerField(_("value"))
+    value = models.SmallIntegerField("value")
     repeat = models.PositiveSmallIntegerField(default=0)
     justification = models.TextField(blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
@@ -102,18 +101,17 @@ def judging_part(study: Study) -> StepPart | None:
     if not campaigns.exists():
         if not Response.objects.filter(study=study).exists():
             return None
-        action = Action(_("Create a campaign"), reverse("campaign_new", args=[study.slug]))
-        return StepPart(_("No campaign yet"), Progress.TO_DO, action)
+        action = Action("Create a campaign", reverse("campaign_new", args=[study.slug]))
+        return StepPart("No campaign yet", Progress.TO_DO, action)
     opened = [each for each in campaigns if each.has_slots and each.state != CampaignState.DRAFT]
-    action = Action(_("Open judging"), reverse("campaigns", args=[study.slug]))
+    action = Action("Open judging", reverse("campaigns", args=[study.slug]))
     if opened:
         whole = total(_standings(opened).values())
-        counts = {"done": whole.collected, "planned": whole.planned}
-        text = _("%(done)d of %(planned)d questionnaires judged") % counts
+        text = f"{whole.collected} of {whole.planned} questionnaires judged"
         return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action, action.url)
     others = [each for each in campaigns if not each.has_slots]
     if not others:
-        return StepPart(_("The campaign is a draft"), Progress.TO_DO, action)
+        return StepPart("The campaign is a draft", Progress.TO_DO, action)
     judgments = sum(tally.total() for tally in tally_answers(each.pk for each in others).values())
     text = f"{judgments:,} judgment{'' if judgments == 1 else 's'}"
     return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)

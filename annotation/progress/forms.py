@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from ..judging import slots
 from ..models import Campaign
@@ -12,11 +11,11 @@ from ..models import Campaign
 class ExtendForm(forms.Form):
     """Asks for the number in all, not for how many more: sent twice it asks for the same."""
 
-    k = forms.IntegerField(label=_("Total judges per questionnaire"))
+    k = forms.IntegerField(label="Total judges per questionnaire")
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         field = self.fields["k"]
         field.initial = campaign.k + 1
         field.widget.attrs |= {"min": campaign.k, "max": slots.RANKS}
-        field.help_text = _("Currently %(k)s. You can only increase it.") % {"k": campaign.k}
+        field.help_text = f"Currently {campaign.k}. You can only increase it."

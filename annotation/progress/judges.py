@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from django.db.models import Count
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Arrival, Consent, EntryLink
 from writing.progress.funnel import Stage, ladder, people_of
@@ -26,12 +25,12 @@ def funnel(campaign: Campaign) -> list[Stage]:
     arrived = people_of(Arrival.objects.filter(link__study=campaign.study_id, link__purpose=purpose))
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     steps = [
-        ("arrived", _("Opened a link"), arrived),
-        ("consented", _("Consented"), _consented(campaign) & arrived),
-        ("trained", _("Completed the training"), _trained(campaign)),
-        ("claimed", _("Started a questionnaire"), people_of(assignments)),
-        ("submitted", _("Submitted a questionnaire"), people_of(assignments.filter(state__in=HANDED_IN))),
-        ("accepted", _("Questionnaire accepted"), people_of(assignments.filter(state=S.ACCEPTED))),
+        ("arrived", "Opened a link", arrived),
+        ("consented", "Consented", _consented(campaign) & arrived),
+        ("trained", "Completed the training", _trained(campaign)),
+        ("claimed", "Started a questionnaire", people_of(assignments)),
+        ("submitted", "Submitted a questionnaire", people_of(assignments.filter(state__in=HANDED_IN))),
+        ("accepted", "Questionnaire accepted", people_of(assignments.filter(state=S.ACCEPTED))),
     ]
     if not TrainingItem.objects.filter(campaign=campaign).exists():
         steps = [step for step in steps if step[0] != "trained"]

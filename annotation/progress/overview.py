@@ -6,8 +6,6 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from django.utils.translation import gettext as _
-
 from analysis.stats.agreement import FEWEST_CODERS
 from analysis.stats.bootstrap import Interval
 from writing.progress.funnel import Stage
@@ -83,14 +81,14 @@ class Overview:
     @property
     def times(self) -> list[tuple[str, Interval | None]]:
         """How long a questionnaire takes."""
-        return [(_("Total time, from start to submission"), self.work.whole), (_("Active time"), self.work.active)]
+        return [("Total time, from start to submission", self.work.whole), ("Active time", self.work.active)]
 
     @property
     def wages(self) -> list[tuple[str, Interval | None]]:
         """What a questionnaire pays an hour."""
         return [
-            (_("Wage per hour of active time"), self.work.wage),
-            (_("Wage per hour of total time"), self.work.wage_of_whole),
+            ("Wage per hour of active time", self.work.wage),
+            ("Wage per hour of total time", self.work.wage_of_whole),
         ]
 
     @property
@@ -154,11 +152,11 @@ def agreement(campaign: Campaign) -> list[DimensionAgreement]:
 
 def _problem(live: LiveAgreement | None) -> str:
     if live is None:
-        return _("not computed yet")
+        return "not computed yet"
     if live.alpha is not None:
         return ""
     if not live.judgments:
-        return _("nothing submitted yet")
+        return "nothing submitted yet"
     if not live.items:
-        return _("no item with two judges yet")
-    return _("all answers are the same so far")
+        return "no item with two judges yet"
+    return "all answers are the same so far"

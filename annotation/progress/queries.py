@@ -7,7 +7,6 @@ from typing import Final
 
 from django.db.models import Count, F, IntegerField, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _
 
 from analysis.stats.proportions import Proportion, wilson
 
@@ -182,12 +181,12 @@ def rates(whole: StateCounts) -> list[Rate]:
     """
     ended = whole.assigned_total - whole.in_work
     decided = whole.accepted + whole.rejected
-    of_ended, of_decided = _("no longer assigned"), _("decided")
+    of_ended, of_decided = "no longer assigned", "decided"
     labels = {
-        S.RETURNED: _("Returned"),
-        S.TIMED_OUT: _("Timed out"),
-        S.WITHDRAWN: _("Withdrawn by their judges"),
-        S.SURPLUS: _("Surplus (late and not needed)"),
+        S.RETURNED: "Returned",
+        S.TIMED_OUT: "Timed out",
+        S.WITHDRAWN: "Withdrawn by their judges",
+        S.SURPLUS: "Surplus (late and not needed)",
     }
     figures = [
         Rate(state.lower(), labels[state], whole.counts[state], wilson(whole.counts[state], ended), of_ended)
@@ -195,6 +194,6 @@ def rates(whole: StateCounts) -> list[Rate]:
     ]
     return [
         *figures,
-        Rate("rejected", _("Rejected"), whole.rejected, wilson(whole.rejected, decided), of_decided),
-        Rate("accepted", _("Accepted"), whole.accepted, wilson(whole.accepted, decided), of_decided),
+        Rate("rejected", "Rejected", whole.rejected, wilson(whole.rejected, decided), of_decided),
+        Rate("accepted", "Accepted", whole.accepted, wilson(whole.accepted, decided), of_decided),
     ]

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Max, Q, QuerySet, Sum
-from django.utils.translation import gettext as _
 from numpy.random import Generator
 
 from ..campaigns import questionnaires
@@ -183,4 +182,4 @@ def _check(campaign: Campaign, k: int) -> None:
     if k < campaign.k:
         raise BadCampaign({"k": str(slots.FewerSlots(campaign.k))})
     if k > slots.RANKS:
-        raise BadCampaign({"k": _("At most %(most)s people can judge each questionnaire.") % {"most": slots.RANKS}})
+        raise BadCampaign({"k": f"At most {slots.RANKS} people can judge each questionnaire."})

@@ -12,8 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -193,14 +191,14 @@ def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
 @require_POST
 def pause(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out no questionnaire for the time being."""
-    return _to(request, campaign, launch.pause_campaign, _("Paused. People who have a questionnaire can finish it."))
+    return _to(request, campaign, launch.pause_campaign, "Paused. People who have a questionnaire can finish it.")
 
 
 @of_people()
 @require_POST
 def close(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out no questionnaire any more."""
-    return _to(request, campaign, launch.close_campaign, _("Closed. People who have a questionnaire can finish it."))
+    return _to(request, campaign, launch.close_campaign, "Closed. People who have a questionnaire can finish it.")
 
 
 @of_people()
@@ -208,7 +206,7 @@ def close(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def reopen(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Give out questionnaires again."""
     return _to(
-        request, campaign, launch.reopen_campaign, _("The campaign is open. People who use its links can judge again.")
+        request, campaign, launch.reopen_campaign, "The campaign is open. People who use its links can judge again."
     )
 
 
@@ -241,8 +239,8 @@ def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _extended(slot_count: int) -> str:
     if not slot_count:
-        return _("There are already that many places.")
-    return ngettext("Added %(n)s place.", "Added %(n)s places.", slot_count) % {"n": slot_count}
+        return "There are already that many places."
+    return ("Added %(n)s place." if slot_count == 1 else "Added %(n)s places.") % {"n": slot_count}
 
 
 def _to(request: HttpRequest, campaign: Campaign, change: Callable[..., Campaign], done: str) -> HttpResponse:

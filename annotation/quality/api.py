@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -188,7 +187,7 @@ class Proposals(Endpoint):
         """Show pairs on which experts (`pool=EXPERT`, unless it says `CROWD`) agreed in the study's other campaigns."""
         pool = request.query_params.get("pool", Judges.EXPERT.value)
         if pool not in POOLS:
-            raise parameter_problem("pool", _("Choose one of %(pools)s.") % {"pools": ", ".join(POOLS)})
+            raise parameter_problem("pool", "Choose one of {pools}.".format(pools=", ".join(POOLS)))
         instance = _campaign(self)
         names = dict(CampaignDimension.objects.filter(campaign=instance).values_list("dimension", "dimension__name"))
         proposals = known_labels.proposals(instance, Judges(pool))
@@ -231,6 +230,6 @@ def _labels(campaign: Campaign, rows: list[dict[str, Any]]) -> dict[int, LabelWi
     """Return labels by the keys of the questions that are named; refuse what the campaign does not ask."""
     keys = dict(CampaignDimension.objects.filter(campaign=campaign).values_list("dimension__name", "dimension"))
     if unknown := sorted({each["dimension"] for each in rows} - set(keys)):
-        message = _("The campaign has no questions called %(names)s.") % {"names": ", ".join(unknown)}
+        message = "The campaign has no questions called {names}.".format(names=", ".join(unknown))
         raise Problem("refused", message, errors=[{"pointer": "#/labels", "detail": message, "code": "unknown"}])
     return {keys[each["dimension"]]: LabelWithReason(each["value"], each["explanation"]) for each in rows}

@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Count
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from numpy.random import Generator
 
 from ..models import AttentionCheck, Campaign, Questionnaire
@@ -58,15 +56,15 @@ def defaults() -> CheckTexts:
     """Return what checks say unless the study says otherwise."""
     return CheckTexts(
         instructed=(
-            _("To show that you read the questions, choose “{answer}” here."),
-            _("This question is not about the text above. Please choose “{answer}”."),
-            _("We check that people read each question: the answer to choose here is “{answer}”."),
-            _("Whatever you think of the text above, please choose “{answer}” for this question."),
+            "To show that you read the questions, choose “{answer}” here.",
+            "This question is not about the text above. Please choose “{answer}”.",
+            "We check that people read each question: the answer to choose here is “{answer}”.",
+            "Whatever you think of the text above, please choose “{answer}” for this question.",
         ),
         nonsense=(
-            _("I walk from Europe to America every morning before breakfast."),
-            _("I was born more than three hundred years ago."),
-            _("I can read a whole library in one second."),
+            "I walk from Europe to America every morning before breakfast.",
+            "I was born more than three hundred years ago.",
+            "I can read a whole library in one second.",
         ),
     )
 
@@ -115,17 +113,17 @@ def notice(campaign: Campaign, per_questionnaire: int) -> str:
     if per_questionnaire < 1:
         return ""
     needed = fails_needed(campaign)
-    message = ngettext(
+    message = (
         "One of the questions is an attention check. It tells you which answer to select, or it states something "
-        "impossible. It shows that you read the questions.",
-        "%(n)d of the questions are attention checks. They tell you which answer to select, or they state something "
-        "impossible. They show that you read the questions.",
-        per_questionnaire,
-    ) % {"n": per_questionnaire}
+        "impossible. It shows that you read the questions."
+        if per_questionnaire == 1
+        else f"{per_questionnaire} of the questions are attention checks. They tell you which answer to select, or "
+        "they state something impossible. They show that you read the questions."
+    )
     return f"{message} " + (
-        _("One wrong answer has no consequences. Two wrong answers may have consequences after a person reviews them.")
+        "One wrong answer has no consequences. Two wrong answers may have consequences after a person reviews them."
         if needed > 1
-        else _("A wrong answer may have consequences after a person reviews it.")
+        else "A wrong answer may have consequences after a person reviews it."
     )
 
 
@@ -191,7 +189,7 @@ def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: Generator) -
 
 def _nonsense(text: str) -> Check:
     """Ask for agreement, without a neutral option: nobody can honestly agree."""
-    return Check(text, [{"value": -1, "label": _("Disagree")}, {"value": 1, "label": _("Agree")}], -1)
+    return Check(text, [{"value": -1, "label": "Disagree"}, {"value": 1, "label": "Agree"}], -1)
 
 
 def _options(campaign: Campaign) -> list[dict[str, Any]]:
@@ -199,7 +197,7 @@ def _options(campaign: Campaign) -> list[dict[str, Any]]:
     options = [
         each.dimension.options for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
-    return max(options, key=len, default=[]) or [{"value": -1, "label": _("No")}, {"value": 1, "label": _("Yes")}]
+    return max(options, key=len, default=[]) or [{"value": -1, "label": "No"}, {"value": 1, "label": "Yes"}]
 
 
 def _shuffled(texts: Sequence[str], rng: Generator) -> list[str]:
@@ -215,20 +213,14 @@ def _cleaned(texts: Iterable[str]) -> list[str]:
 
 def _look_at_instruction(text: str) -> None:
     if text.count(ANSWER) != 1:
-        raise BadText(
-            _("“%(text)s” must contain {answer} exactly once. {answer} stands for the answer to select.")
-            % {"text": text}
-        )
+        raise BadText(f"“{text}” must contain {{answer}} exactly once. {{answer}} stands for the answer to select.")
 
 
 def _look_at(text: str) -> None:
     if len(text) > LONGEST:
-        raise BadText(_("The text of an attention check can have at most %(n)d characters.") % {"n": LONGEST})
+        raise BadText(f"The text of an attention check can have at most {LONGEST} characters.")
     if any(word in text.casefold() for word in RECALLS):
         raise BadText(
-            _(
-                "“%(text)s” asks about something that people read earlier. The platforms do not allow checks that test "
-                "memory. Say in the check itself which answer to select."
-            )
-            % {"text": text}
+            f"“{text}” asks about something that people read earlier. The platforms do not allow checks that test "
+            "memory. Say in the check itself which answer to select."
         )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from ..models import Dimension
 from .known_labels import LabelWithReason
@@ -17,18 +16,18 @@ MOST = 10
 class AttentionForm(forms.Form):
     """How many checks and gold items a questionnaire has, and what the checks say, one a line."""
 
-    checks = forms.IntegerField(label=_("Attention checks in each questionnaire"), min_value=0, max_value=MOST)
-    gold = forms.IntegerField(label=_("Items with known labels in each questionnaire"), min_value=0, max_value=MOST)
+    checks = forms.IntegerField(label="Attention checks in each questionnaire", min_value=0, max_value=MOST)
+    gold = forms.IntegerField(label="Items with known labels in each questionnaire", min_value=0, max_value=MOST)
     instructed = forms.CharField(
-        label=_("Checks that say which answer to select"),
-        help_text=_("One per line. Put {answer} where the text of the answer to select goes."),
+        label="Checks that say which answer to select",
+        help_text="One per line. Put {answer} where the text of the answer to select goes.",
         widget=LINES,
         required=False,
         max_length=5000,
     )
     nonsense = forms.CharField(
-        label=_("Statements that nobody can agree with"),
-        help_text=_("One per line. People answer “Disagree” or “Agree”. There is no neutral option."),
+        label="Statements that nobody can agree with",
+        help_text="One per line. People answer “Disagree” or “Agree”. There is no neutral option.",
         widget=LINES,
         required=False,
         max_length=5000,
@@ -38,14 +37,14 @@ class AttentionForm(forms.Form):
 class PairForm(forms.Form):
     """Two responses by their ids."""
 
-    left = forms.CharField(label=_("ID of the left response"), max_length=200)
-    right = forms.CharField(label=_("ID of the right response"), max_length=200)
+    left = forms.CharField(label="ID of the left response", max_length=200)
+    right = forms.CharField(label="ID of the right response", max_length=200)
 
 
 class ResponseForm(forms.Form):
     """A response by its id."""
 
-    response = forms.CharField(label=_("ID of the response"), max_length=200)
+    response = forms.CharField(label="ID of the response", max_length=200)
 
 
 class LabelsForm(forms.Form):
@@ -62,12 +61,12 @@ class LabelsForm(forms.Form):
             self.fields[f"label-{each.pk}"] = forms.ChoiceField(
                 label=each.label,
                 help_text=each.question,
-                choices=[("", _("not known")), *options],
+                choices=[("", "not known"), *options],
                 required=False,
                 initial="" if label is None else str(label.value),
             )
             self.fields[f"why-{each.pk}"] = forms.CharField(
-                label=_("Reason, shown in training: %(label)s") % {"label": each.label},
+                label=f"Reason, shown in training: {each.label}",
                 widget=forms.Textarea(attrs={"rows": 2}),
                 required=False,
                 max_length=2000,

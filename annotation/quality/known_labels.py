@@ -10,7 +10,6 @@ from typing import Final
 
 from django.db import transaction
 from django.db.models import Count, F, QuerySet
-from django.utils.translation import gettext as _
 from numpy.random import Generator
 
 from writing.models import Response
@@ -73,10 +72,10 @@ def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
     """
     problems.lock_draft(campaign)
     if campaign.kind == CampaignKind.POINTWISE:
-        raise BadPair(_("This campaign shows one response at a time."))
+        raise BadPair("This campaign shows one response at a time.")
     studies = {left.study_id, right.study_id, campaign.study_id}
     if left.pk == right.pk or left.topic_id != right.topic_id or len(studies) > 1:
-        raise BadPair(_("Choose two different responses of this study to the same topic."))
+        raise BadPair("Choose two different responses of this study to the same topic.")
     pair = Pair.objects.get_or_create(a=left, b=right, defaults={"study_id": campaign.study_id})[0]
     return Item.objects.get_or_create(campaign=campaign, pair=pair, defaults={"topic_id": left.topic_id})[0]
 
@@ -91,7 +90,7 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
     """
     problems.lock_draft(campaign)
     if campaign.kind != CampaignKind.POINTWISE or response.study_id != campaign.study_id:
-        raise BadPair(_("This campaign compares two responses of its study."))
+        raise BadPair("This campaign compares two responses of its study.")
     defaults = {"topic_id": response.topic_id}
     return Item.objects.get_or_create(campaign=campaign, response=response, defaults=defaults)[0]
 
@@ -110,7 +109,7 @@ def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[Know
     }
     for dimension, label in known.items():
         if dimension not in dimensions or label.value not in dimensions[dimension].values:
-            raise BadLabel(_("Choose one of the answers of the question."))
+            raise BadLabel("Choose one of the answers of the question.")
     item.known_labels.exclude(dimension__in=known).delete()
     for dimension, label in known.items():
         KnownLabel.objects.update_or_create(
@@ -235,12 +234,12 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
         each.external_id: each for each in Response.objects.filter(study=campaign.study, external_id__in=responses)
     }
     if missing := [name for name in responses if name not in labels]:
-        raise BadPair(_("The study has no response with the ID “%(name)s”.") % {"name": missing[0]})
+        raise BadPair(f"The study has no response with the ID “{missing[0]}”.")
     shown = [labels[name] for name in responses]
     if campaign.kind == CampaignKind.POINTWISE and len(shown) == 1:
         return add_response(campaign=campaign, response=shown[0])
     if len(shown) != 2:
-        raise BadPair(_("Enter as many responses as this campaign shows at once."))
+        raise BadPair("Enter as many responses as this campaign shows at once.")
     return add_pair(campaign=campaign, left=shown[0], right=shown[1])
 
 

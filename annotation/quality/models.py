@@ -1,7 +1,6 @@
 """Attention checks, known labels, training items with answers, and flags shown to reviewers."""
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Participant
 
@@ -18,9 +17,9 @@ class AttentionCheck(models.Model):
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="checks")
     # Below which item it stands: the item's position in the questionnaire.
     position = models.PositiveSmallIntegerField()
-    text = models.TextField(_("text"))
-    options = models.JSONField(_("options"), default=list)
-    expected = models.SmallIntegerField(_("expected answer"))
+    text = models.TextField("text")
+    options = models.JSONField("options", default=list)
+    expected = models.SmallIntegerField("expected answer")
 
     class Meta:
         constraints = [
@@ -49,8 +48,8 @@ class KnownLabel(models.Model):
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="known_labels")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="known_labels")
-    value = models.SmallIntegerField(_("label"))
-    explanation = models.TextField(_("explanation"), blank=True)
+    value = models.SmallIntegerField("label")
+    explanation = models.TextField("explanation", blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "dimension"], name="gold_label_once_per_question")]

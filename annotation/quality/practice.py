@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Participant
 
@@ -34,43 +33,39 @@ class PracticePair:
 def pair() -> PracticePair:
     """Return the practice pair in the reader's language."""
     return PracticePair(
-        query=_("Why is the sky blue?"),
-        a=_(
-            "Sunlight looks white, but it is made of many colours [0]. The air spreads blue light much more than red "
+        query="Why is the sky blue?",
+        a=("Sunlight looks white, but it is made of many colours [0]. The air spreads blue light much more than red "
             "light. So blue light reaches our eyes from all sides, and the sky looks blue [0, 2]. In the evening, the "
-            "light takes a longer way through the air. Most of the blue is gone by then, and the sky looks red [3]."
-        ),
-        b=_(
-            "Many people like the colour blue!! The sky is blue because of the light [1]. Clouds are white or grey. "
+            "light takes a longer way through the air. Most of the blue is gone by then, and the sky looks red [3]."),
+        b=("Many people like the colour blue!! The sky is blue because of the light [1]. Clouds are white or grey. "
             "At night the sky is black. In the evening it is red. The sky takes its blue colour from the sea [4]. The "
-            "sea is blue because it takes its colour from the sky [5]."
-        ),
+            "sea is blue because it takes its colour from the sky [5]."),
         labels={
             "correctness_topical": (
                 A,
-                _("Response A says why the sky is blue. Response B says little about the reason."),
+                "Response A says why the sky is blue. Response B says little about the reason.",
             ),
             "coherence_logical": (
                 A,
-                _("In response A, each sentence builds on the one before. Response B jumps between things."),
+                "In response A, each sentence builds on the one before. Response B jumps between things.",
             ),
             "coherence_stylistic": (
                 A,
-                _("Response A keeps one style. Response B starts with an excited remark and then lists facts."),
+                "Response A keeps one style. Response B starts with an excited remark and then lists facts.",
             ),
             "coverage_broad": (
                 B,
-                _("Response B looks at more aspects: clouds, night, evening and the sea. It only names them, but here "
+                ("Response B looks at more aspects: clouds, night, evening and the sea. It only names them, but here "
                   "the number of aspects counts."),
             ),
-            "coverage_deep": (A, _("Response A explains what happens to the light. Response B gives no details.")),
+            "coverage_deep": (A, "Response A explains what happens to the light. Response B gives no details."),
             "consistency_internal": (
                 A,
-                _("Response B contradicts itself: the sky takes its colour from the sea, and the sea from the sky."),
+                "Response B contradicts itself: the sky takes its colour from the sea, and the sea from the sky.",
             ),
             "quality_overall": (
                 A,
-                _("Response A answers the question well. It is better overall, although it covers fewer aspects."),
+                "Response A answers the question well. It is better overall, although it covers fewer aspects.",
             ),
         },
     )  # fmt: skip

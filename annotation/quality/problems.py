@@ -1,7 +1,5 @@
 """Problems of checks, gold items and training, and the lock of a draft."""
 
-from django.utils.translation import gettext as _
-
 from ..enums import CampaignState
 from ..models import Campaign, Questionnaire
 
@@ -15,8 +13,8 @@ class NotDraft(ChecksProblem):
 
     def __init__(self, campaign: Campaign):
         super().__init__(
-            _("This campaign is %(state)s. You can change checks, known labels and training only in a draft.")
-            % {"state": campaign.get_state_display()}
+            f"This campaign is {campaign.get_state_display()}. You can change checks, known labels and training only "
+            "in a draft."
         )
 
 
@@ -37,14 +35,14 @@ class Unanswered(ChecksProblem):
 
     def __init__(self, dimensions: list[int]):
         self.dimensions = dimensions
-        super().__init__(_("Answer every question to see the expected answers."))
+        super().__init__("Answer every question to see the expected answers.")
 
 
 class NotTaught(ChecksProblem):
     """A training item without a known label: it would teach nothing."""
 
     def __init__(self) -> None:
-        super().__init__(_("Enter the expected answer to at least one question. Training needs it."))
+        super().__init__("Enter the expected answer to at least one question. Training needs it.")
 
 
 def lock_draft(campaign: Campaign) -> Campaign:

@@ -7,7 +7,6 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -41,7 +40,7 @@ def checks(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
         except ChecksProblem as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, _("Saved. Questionnaires are drawn again with these settings."))
+            messages.success(request, "Saved. Questionnaires are drawn again with these settings.")
             return redirect("campaign_checks", study.slug, campaign_id)
     return _show(request, campaign, form, status=422 if request.method == "POST" else 200)
 
@@ -97,15 +96,15 @@ def _change(request: HttpRequest, item: Item, form: LabelsForm) -> bool:
     do = request.POST.get("do", "gold")
     if do == "remove":
         known_labels.remove(item=item)
-        messages.success(request, _("Removed."))
+        messages.success(request, "Removed.")
         return True
     if not form.is_valid():
         return False
     known_labels.set_known_item(item=item, labels=form.known(), teaches=do == "training")
     if do == "training":
-        messages.success(request, _("Saved. New judges see this item before their first questionnaire."))
+        messages.success(request, "Saved. New judges see this item before their first questionnaire.")
     else:
-        messages.success(request, _("Saved. Questionnaires are drawn with this item."))
+        messages.success(request, "Saved. Questionnaires are drawn with this item.")
     return True
 
 
@@ -169,7 +168,7 @@ def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
     pointwise = campaign.kind == CampaignKind.POINTWISE
     form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Enter the IDs of the responses."))
+        messages.error(request, "Enter the IDs of the responses.")
         return None
     return known_labels.add_known_item(
         campaign=campaign, responses=[form.cleaned_data[each].strip() for each in form.fields]
@@ -199,7 +198,7 @@ def train(request: HttpRequest, participant: Participant, campaign_id: int) -> H
             return _page(request, participant, campaign_there, taught)
     following = training.next_item(campaign=campaign_there, participant=participant)
     if following is None:
-        messages.info(request, _("You have finished the training. The questionnaire comes next."))
+        messages.info(request, "You have finished the training. The questionnaire comes next.")
         return redirect("judging_start", participant.study.slug, campaign_id)
     return _page(request, participant, campaign_there, get_object_or_404(_items(campaign_there), pk=following.pk))
 

@@ -1,7 +1,6 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
@@ -9,4 +8,4 @@ class AccountsConfig(AppConfig):
 
     name = "crowdrag.accounts"
     label = "accounts"
-    verbose_name = _("Accounts")
+    verbose_name = "Accounts"

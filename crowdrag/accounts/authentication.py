@@ -13,7 +13,6 @@ from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from knox.auth import TokenAuthentication
 from rest_framework import exceptions
 from rest_framework.authentication import SessionAuthentication, get_authorization_header
@@ -81,7 +80,7 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # kn
         """
         header = get_authorization_header(request).split()
         if header and header[0].lower() != b"bearer":
-            raise exceptions.AuthenticationFailed(_("Only tokens are known here: Authorization: Bearer TOKEN."))
+            raise exceptions.AuthenticationFailed("Only tokens are known here: Authorization: Bearer TOKEN.")
         try:
             outcome: tuple[User, ApiToken] | None = super().authenticate(request)
         except exceptions.AuthenticationFailed:
@@ -93,10 +92,10 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # kn
         """Return whose token it is."""
         # What is no text of ours can be no token, and the database could not even be asked for some of it.
         if not token.decode("latin-1").isascii() or not token.replace(b"_", b"").isalnum():
-            raise exceptions.AuthenticationFailed(_("Invalid token."))
+            raise exceptions.AuthenticationFailed("Invalid token.")
         user, api_token = super().authenticate_credentials(token)
         if tokens.predates_password(api_token):
-            raise exceptions.AuthenticationFailed(_("Invalid token."))
+            raise exceptions.AuthenticationFailed("Invalid token.")
         now = timezone.now()
         if api_token.last_used_at is None or now - api_token.last_used_at >= USE_NOTED_EVERY:
             tokens.note_use(token=api_token, now=now)

@@ -7,8 +7,6 @@ from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm, BaseUserCreationForm
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from crowdrag.studies.models import Study, User
 
@@ -24,12 +22,12 @@ class SignInForm(AuthenticationForm):
         if not seconds:
             return super().get_invalid_login_error()
         minutes = -(-seconds // 60)
-        message = ngettext(
+        message = (
             "Too many failed sign-ins from your address. Try again in %(n)d minute. Until then, no password is "
-            "accepted.",
-            "Too many failed sign-ins from your address. Try again in %(n)d minutes. Until then, no password is "
-            "accepted.",
-            minutes,
+            "accepted."
+            if minutes == 1
+            else "Too many failed sign-ins from your address. Try again in %(n)d minutes. Until then, no password is "
+            "accepted."
         )
         return ValidationError(message % {"n": minutes}, code="too_many")
 
@@ -54,7 +52,7 @@ class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' 
 
 
 # Days; a token ends some day, so that one which is forgotten does not open things for good.
-LIFETIMES = [(7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year"))]
+LIFETIMES = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "1 year")]
 
 
 def study_choice(study: Study) -> str:
@@ -66,22 +64,22 @@ class TokenForm(forms.Form):
     """What a new token is for."""
 
     name = forms.CharField(
-        label=_("Name"), max_length=100, help_text=_("What you use the token for, such as the name of a script.")
+        label="Name", max_length=100, help_text="What you use the token for, such as the name of a script."
     )
-    lasts = forms.TypedChoiceField(label=_("Expires after"), choices=LIFETIMES, coerce=int, initial=90)
+    lasts = forms.TypedChoiceField(label="Expires after", choices=LIFETIMES, coerce=int, initial=90)
     scopes = forms.MultipleChoiceField(
-        label=_("Scopes"),
+        label="Scopes",
         choices=[(scope.value, scope.means) for scope in Scope if scope != Scope.READ],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Every token can read. A token never allows more than your own role in a study."),
+        help_text="Every token can read. A token never allows more than your own role in a study.",
     )
     studies = forms.ModelMultipleChoiceField(
-        label=_("Studies"),
+        label="Studies",
         queryset=Study.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("If you select none, the token works for all your studies, including future ones."),
+        help_text="If you select none, the token works for all your studies, including future ones.",
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any):

@@ -6,7 +6,6 @@ import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 from knox.settings import CONSTANTS
 
 from crowdrag.studies.models import Study
@@ -23,18 +22,18 @@ class ApiToken(models.Model):
 
     digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, primary_key=True)
     token_key = models.CharField(
-        _("starts with"), max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
+        "starts with", max_length=CONSTANTS.MAXIMUM_TOKEN_PREFIX_LENGTH + CONSTANTS.TOKEN_KEY_LENGTH, db_index=True
     )
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
-    created = models.DateTimeField(_("created"))
-    expiry = models.DateTimeField(_("expires"))
+    created = models.DateTimeField("created")
+    expiry = models.DateTimeField("expires")
     # A token ends with its owner's password: it is one of those things that a new password is to end.
     password_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     name = models.CharField(
-        _("name"), max_length=100, help_text=_("What you use the token for, such as the name of a script.")
+        "name", max_length=100, help_text="What you use the token for, such as the name of a script."
     )
-    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
+    last_used_at = models.DateTimeField("last used", null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -52,7 +51,7 @@ class Grant(models.Model):
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="grants")
     study = models.ForeignKey(Study, models.CASCADE, related_name="+", null=True, blank=True)
-    scope = models.CharField(_("scopes"), max_length=10, choices=Scope.choices)
+    scope = models.CharField("scopes", max_length=10, choices=Scope.choices)
 
     class Meta:
         constraints = [
@@ -66,7 +65,7 @@ class Grant(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_scope_display()}: {self.study or _('all studies')}"
+        return f"{self.get_scope_display()}: {self.study or 'all studies'}"
 
 
 class SignInFailure(models.Model):
@@ -76,12 +75,12 @@ class SignInFailure(models.Model):
     named; `account_hash` is a keyed hash by which tries at one account are counted, whether there is one or not.
     """
 
-    at = models.DateTimeField(_("when"))
+    at = models.DateTimeField("when")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
-    account_hash = models.CharField(_("account"), max_length=64)
-    address = models.GenericIPAddressField(_("from"), null=True)
+    account_hash = models.CharField("account", max_length=64)
+    address = models.GenericIPAddressField("from", null=True)
     # Not even tried: there had been too many.
-    was_refused = models.BooleanField(_("refused (rate limit)"), default=False)
+    was_refused = models.BooleanField("refused (rate limit)", default=False)
 
     class Meta:
         constraints = [

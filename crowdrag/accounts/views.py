@@ -12,7 +12,6 @@ from django.contrib.auth import views as auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -116,9 +115,9 @@ def revoke_token(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Take one of my tokens out of use."""
     assert isinstance(request.user, User)
     if tokens.revoke(by=request.user, key=key):
-        messages.success(request, _("The token is revoked."))
+        messages.success(request, "The token is revoked.")
     else:
-        messages.warning(request, _("You have no such token."))
+        messages.warning(request, "You have no such token.")
     return redirect("api_tokens")
 
 

@@ -7,7 +7,6 @@ import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from crowdrag.studies.models import Participant
@@ -82,8 +81,8 @@ class Transition(models.Model):
 class Payment(models.Model):
     """Money that somebody is owed for a piece of work, in minor units of the currency. What was promised stays."""
 
-    amount = models.PositiveIntegerField(_("amount (minor units)"))
-    reason = models.CharField(_("reason"), max_length=LONGEST_REASON)
+    amount = models.PositiveIntegerField("amount (minor units)")
+    reason = models.CharField("reason", max_length=LONGEST_REASON)
     at = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
 

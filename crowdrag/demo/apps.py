@@ -2,7 +2,6 @@
 
 from django.apps import AppConfig
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
 
 
 class DemoConfig(AppConfig):
@@ -10,7 +9,7 @@ class DemoConfig(AppConfig):
 
     name = "crowdrag.demo"
     label = "demo"
-    verbose_name = _("Demo")
+    verbose_name = "Demo"
 
     def ready(self) -> None:
         """Register what the demo does for long."""
@@ -22,7 +21,7 @@ class DemoConfig(AppConfig):
         register(
             Kind(
                 name="demo.write",
-                title=_("Responses by the local model"),
+                title="Responses by the local model",
                 queue="llm",
                 plan=writer_run.plan,
                 work=writer_run.work,
@@ -34,7 +33,7 @@ class DemoConfig(AppConfig):
         register(
             Kind(
                 name="demo.judge",
-                title=_("Judgments by a simulated crowd"),
+                title="Judgments by a simulated crowd",
                 work=setup.simulate_judgments,
                 finish=setup.after_judging,
             )

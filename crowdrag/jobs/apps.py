@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class JobsConfig(AppConfig):
@@ -11,7 +10,7 @@ class JobsConfig(AppConfig):
 
     name = "crowdrag.jobs"
     label = "jobs"
-    verbose_name = _("Runs")
+    verbose_name = "Runs"
 
     def ready(self) -> None:
         """Put the runs into a study's navigation and onto its home."""
@@ -23,7 +22,7 @@ class JobsConfig(AppConfig):
         from . import erasure, kinds, lifecycle, schedules
         from .views import latest_runs
 
-        register_item(Group.SETTINGS, 10, _("Activity"), "runs", section="runs")
+        register_item(Group.SETTINGS, 10, "Activity", "runs", section="runs")
         register_card(order=7, template="jobs/_study_card.html", context=latest_runs)
         # Registered first, called last: it starts once everything is erased.
         activities.on_erase(erasure.start_vacuum)

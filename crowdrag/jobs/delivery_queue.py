@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import Q, QuerySet
-from django.utils.translation import gettext_lazy as _
 
 WAITING: Final = "WAITING"
 SENDING: Final = "SENDING"
@@ -42,7 +41,7 @@ class QueuedRow(models.Model):
     state: Any
     STATES_DUE: ClassVar[tuple[str, ...]] = (WAITING,)
 
-    tries = models.PositiveSmallIntegerField(_("attempts"), default=0)
+    tries = models.PositiveSmallIntegerField("attempts", default=0)
     # Counts each time that somebody takes the row, and never back: whoever holds an older number writes nothing.
     attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()

@@ -17,7 +17,6 @@ from typing import Any, Final
 from django.apps import apps
 from django.db import connection
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Participant, Study
 from crowdrag.studies.participants import withdrawal
@@ -121,7 +120,7 @@ def _wait_for_readers(cursor: Any, *, horizon: str, work: kinds.Work, total: int
         cursor.execute(_HOLDING, {"horizon": horizon})
         if not cursor.fetchone()[0]:
             return
-        work.report(0, total, str(_("waiting for transactions that began before the erasure")))
+        work.report(0, total, "waiting for transactions that began before the erasure")
         time.sleep(1)
     raise TimeoutError("Transactions that began before the erasure are still open, so that erased rows stay.")
 
@@ -132,10 +131,10 @@ def _is_table(model: Any) -> bool:
 
 def _parameters_text(run: Run) -> dict[str, Any]:
     person = Participant.objects.filter(pk=run.parameters.get("participant")).first()
-    return {str(_("Participant")): person.external_id} if person else {}
+    return {"Participant": person.external_id} if person else {}
 
 
 KINDS: Final = (
-    kinds.Kind(name=ERASURE, title=_("Erasure of a participant's data"), work=run_erasure, describe=_parameters_text),
-    kinds.Kind(name=VACUUM, title=_("Cleanup after an erasure"), work=run_vacuum),
+    kinds.Kind(name=ERASURE, title="Erasure of a participant's data", work=run_erasure, describe=_parameters_text),
+    kinds.Kind(name=VACUUM, title="Cleanup after an erasure", work=run_vacuum),
 )

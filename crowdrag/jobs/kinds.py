@@ -7,7 +7,6 @@ from typing import Any
 
 from django.utils import formats, timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -186,7 +185,7 @@ def run_reference(run: Run) -> str:
     """Name a run where another one refers to it: what it is, and when it ended."""
     at = run.finished_at or run.created_at
     when = formats.date_format(timezone.localtime(at), "DATETIME_FORMAT")
-    return _("%(what)s of %(when)s, seed %(seed)s") % {"what": title(run.kind), "when": when, "seed": run.seed}
+    return f"{title(run.kind)} of {when}, seed {run.seed}"
 
 
 def run_reference_by_key(study: Study, key: Any) -> str:

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import Count, Exists, F, Min, OuterRef, Q
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -60,27 +59,27 @@ class Run(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
-    kind = models.CharField(_("kind"), max_length=100)
-    queue = models.CharField(_("queue"), max_length=20, choices=Queue.choices, default=Queue.DEFAULT)
-    state = models.CharField(_("state"), max_length=10, choices=RunState.choices, default=RunState.PLANNED)
-    parameters = models.JSONField(_("parameters"), default=dict, blank=True, encoder=DjangoJSONEncoder)
-    seed = models.BigIntegerField(_("seed"), default=0)
-    inputs_digest = models.CharField(_("inputs digest"), max_length=128, blank=True)
-    code_version = models.CharField(_("code version"), max_length=200)
-    environment = models.JSONField(_("environment"), default=dict, blank=True)
-    error = models.TextField(_("error"), blank=True)
-    problems = models.JSONField(_("input problems"), default=list, blank=True, encoder=DjangoJSONEncoder)
-    is_rejected = models.BooleanField(_("input permanently rejected"), default=False, db_default=False)
-    summary = models.JSONField(_("summary"), default=dict, blank=True, encoder=DjangoJSONEncoder)
+    kind = models.CharField("kind", max_length=100)
+    queue = models.CharField("queue", max_length=20, choices=Queue.choices, default=Queue.DEFAULT)
+    state = models.CharField("state", max_length=10, choices=RunState.choices, default=RunState.PLANNED)
+    parameters = models.JSONField("parameters", default=dict, blank=True, encoder=DjangoJSONEncoder)
+    seed = models.BigIntegerField("seed", default=0)
+    inputs_digest = models.CharField("inputs digest", max_length=128, blank=True)
+    code_version = models.CharField("code version", max_length=200)
+    environment = models.JSONField("environment", default=dict, blank=True)
+    error = models.TextField("error", blank=True)
+    problems = models.JSONField("input problems", default=list, blank=True, encoder=DjangoJSONEncoder)
+    is_rejected = models.BooleanField("input permanently rejected", default=False, db_default=False)
+    summary = models.JSONField("summary", default=dict, blank=True, encoder=DjangoJSONEncoder)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    created_at = models.DateTimeField(_("created"))
-    started_at = models.DateTimeField(_("started"), null=True, blank=True)
-    finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+    created_at = models.DateTimeField("created")
+    started_at = models.DateTimeField("started", null=True, blank=True)
+    finished_at = models.DateTimeField("finished", null=True, blank=True)
     cancelled_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    resumed_at = models.DateTimeField(_("resumed"), null=True, blank=True)
+    resumed_at = models.DateTimeField("resumed", null=True, blank=True)
     resumed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    stale_at = models.DateTimeField(_("inputs changed"), null=True, blank=True)
-    stale_reason = models.TextField(_("how the inputs changed"), blank=True)
+    stale_at = models.DateTimeField("inputs changed", null=True, blank=True)
+    stale_reason = models.TextField("how the inputs changed", blank=True)
 
     objects = RunQuerySet.as_manager()
 
@@ -237,12 +236,12 @@ class Artifact(models.Model):
     """One finished file of a run, under a name that is unique in it."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")
-    name = models.CharField(_("name"), max_length=200)
-    media_type = models.CharField(_("type"), max_length=100, default="application/octet-stream")
-    size = models.BigIntegerField(_("size"))
-    sha256 = models.CharField(_("SHA-256"), max_length=64)
+    name = models.CharField("name", max_length=200)
+    media_type = models.CharField("type", max_length=100, default="application/octet-stream")
+    size = models.BigIntegerField("size")
+    sha256 = models.CharField("SHA-256", max_length=64)
     file = models.FileField(max_length=500)
-    created_at = models.DateTimeField(_("created"))
+    created_at = models.DateTimeField("created")
 
     class Meta:
         constraints = [
@@ -260,12 +259,12 @@ class Upload(models.Model):
     """One input file of a study, kept as it came."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="uploads")
-    name = models.CharField(_("name"), max_length=255)
-    size = models.BigIntegerField(_("size"))
-    sha256 = models.CharField(_("SHA-256"), max_length=64)
+    name = models.CharField("name", max_length=255)
+    size = models.BigIntegerField("size")
+    sha256 = models.CharField("SHA-256", max_length=64)
     file = models.FileField(max_length=500)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    uploaded_at = models.DateTimeField(_("uploaded"))
+    uploaded_at = models.DateTimeField("uploaded")
 
     class Meta:
         constraints = [

@@ -8,7 +8,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.studies.access import operator_page, study_page
@@ -102,7 +101,7 @@ def resume(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     except lifecycle.NotResumableError as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, _("The run continues where it stopped."))
+        messages.success(request, "The run continues where it stopped.")
     return redirect("run", slug=study.slug, key=key)
 
 

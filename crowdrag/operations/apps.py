@@ -1,7 +1,6 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class OperationsConfig(AppConfig):
@@ -9,7 +8,7 @@ class OperationsConfig(AppConfig):
 
     name = "crowdrag.operations"
     label = "operations"
-    verbose_name = _("Operations")
+    verbose_name = "Operations"
 
     def ready(self) -> None:
         """Have done from time to time what nobody should have to think of."""

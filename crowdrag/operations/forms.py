@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.audit.queries import AuditFilter
 from crowdrag.studies.enums import AuditedContent
@@ -13,8 +12,8 @@ from crowdrag.studies.models import User
 class _PeriodForm(forms.Form):
     """From one day to another, both included."""
 
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
     def wanted(self) -> AuditFilter:
         """Return what is asked for; what cannot be read asks for nothing."""
@@ -28,10 +27,10 @@ class _PeriodForm(forms.Form):
 class AuditLogForm(_PeriodForm):
     """Which looks."""
 
-    user = forms.EmailField(label=_("User (email address)"), required=False)
-    study = forms.CharField(label=_("Study (short name)"), required=False, max_length=80)
-    participant = forms.CharField(label=_("Pseudonym"), required=False, max_length=200)
-    what = forms.ChoiceField(label=_("Content"), required=False, choices=[("", _("all")), *AuditedContent.choices])
+    user = forms.EmailField(label="User (email address)", required=False)
+    study = forms.CharField(label="Study (short name)", required=False, max_length=80)
+    participant = forms.CharField(label="Pseudonym", required=False, max_length=200)
+    what = forms.ChoiceField(label="Content", required=False, choices=[("", "all"), *AuditedContent.choices])
 
     field_order = ("user", "study", "participant", "what", "since", "until")
 
@@ -39,7 +38,7 @@ class AuditLogForm(_PeriodForm):
 class FailuresForm(_PeriodForm):
     """Which failures."""
 
-    user = forms.EmailField(label=_("Account (email address)"), required=False)
+    user = forms.EmailField(label="Account (email address)", required=False)
 
     field_order = ("user", "since", "until")
 
@@ -47,20 +46,20 @@ class FailuresForm(_PeriodForm):
 class ErasureForm(forms.Form):
     """Whose data."""
 
-    study = forms.CharField(label=_("Study (short name)"), max_length=80)
-    pseudonym = forms.CharField(label=_("Pseudonym"), max_length=200)
+    study = forms.CharField(label="Study (short name)", max_length=80)
+    pseudonym = forms.CharField(label="Pseudonym", max_length=200)
 
 
 class ConfirmForm(ErasureForm):
     """The same, written out once more."""
 
-    again = forms.CharField(label=_("Enter the pseudonym again to confirm"), max_length=200)
+    again = forms.CharField(label="Enter the pseudonym again to confirm", max_length=200)
 
     def clean(self) -> dict[str, Any]:
         """Refuse where it is another."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.get("again") != cleaned.get("pseudonym"):
-            self.add_error("again", _("The pseudonym does not match."))
+            self.add_error("again", "The pseudonym does not match.")
         return cleaned
 
 

@@ -6,31 +6,30 @@ import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 
 class BackupKind(models.TextChoices):
     """What was done."""
 
-    BACKUP = "BACKUP", _("backup")
-    DRILL = "DRILL", _("restore drill")
+    BACKUP = "BACKUP", "backup"
+    DRILL = "DRILL", "restore drill"
 
 
 class Backup(models.Model):
     """One backup, or one drill: a backup restored into an empty system, checked, and thrown away."""
 
-    kind = models.CharField(_("type"), max_length=10, choices=BackupKind.choices)
-    at = models.DateTimeField(_("when"))
+    kind = models.CharField("type", max_length=10, choices=BackupKind.choices)
+    at = models.DateTimeField("when")
     # The name alone: where backups lie is nobody's business who reads this.
-    file = models.CharField(_("file"), max_length=255)
+    file = models.CharField("file", max_length=255)
     # When the backup that was rehearsed was made; of a backup, when it was made itself.
-    made_at = models.DateTimeField(_("made"), null=True, blank=True)
-    size = models.BigIntegerField(_("bytes"), default=0)
-    rows = models.BigIntegerField(_("rows"), default=0)
-    files = models.BigIntegerField(_("files"), default=0)
-    seconds = models.FloatField(_("seconds"), default=0)
-    is_good = models.BooleanField(_("good"))
-    message = models.TextField(_("findings"), blank=True)
+    made_at = models.DateTimeField("made", null=True, blank=True)
+    size = models.BigIntegerField("bytes", default=0)
+    rows = models.BigIntegerField("rows", default=0)
+    files = models.BigIntegerField("files", default=0)
+    seconds = models.FloatField("seconds", default=0)
+    is_good = models.BooleanField("good")
+    message = models.TextField("findings", blank=True)
 
     class Meta:
         constraints = [
@@ -57,8 +56,8 @@ class Machine(models.Model):
     `facts`: cpus, load, memory and disk in bytes, and its devices with name, memory, use and temperature.
     """
 
-    name = models.CharField(_("machine"), max_length=200, unique=True)
-    at = models.DateTimeField(_("last report"))
+    name = models.CharField("machine", max_length=200, unique=True)
+    at = models.DateTimeField("last report")
     facts = models.JSONField(default=dict)
 
     class Meta:
@@ -74,11 +73,11 @@ class Removal(models.Model):
     Of an erasure it names the study and nothing of the person.
     """
 
-    at = models.DateTimeField(_("when"))
+    at = models.DateTimeField("when")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    rule = models.CharField(_("rule"), max_length=40)
-    study_slug = models.CharField(_("study"), max_length=80, blank=True)
-    rows = models.JSONField(_("rows by table"), default=dict)
+    rule = models.CharField("rule", max_length=40)
+    study_slug = models.CharField("study", max_length=80, blank=True)
+    rows = models.JSONField("rows by table", default=dict)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=~models.Q(rule=""), name="removal_rule_not_empty")]

@@ -16,7 +16,6 @@ from django.core.files.storage import default_storage
 from django.db import OperationalError, connection, transaction
 from django.db.models import Count, Max, Min, Q
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.accounts import login_limits
 from crowdrag.accounts.models import SignInFailure
@@ -66,44 +65,44 @@ class RemovalPreview:
 RULES: Final = (
     RetentionRule(
         "sessions",
-        _("Expired sessions"),
-        _("No one is signed in with them."),
+        "Expired sessions",
+        "No one is signed in with them.",
         lambda now: Session.objects.filter(expire_date__lt=now),
         "expire_date",
     ),
     RetentionRule(
         "failures",
-        _("Failed sign-ins"),
-        _("Kept for 90 days. The sweep removes them automatically every day."),
+        "Failed sign-ins",
+        "Kept for 90 days. The sweep removes them automatically every day.",
         lambda now: SignInFailure.objects.filter(at__lt=now - login_limits.RETENTION),
         "at",
     ),
     RetentionRule(
         "looks",
-        _("Access log"),
-        _("Kept for three years. In the first year, the database does not allow any deletion."),
+        "Access log",
+        "Kept for three years. In the first year, the database does not allow any deletion.",
         lambda now: queries.expired_accesses(now=now, keep=LOOKS_KEPT),
         "at",
     ),
     RetentionRule(
         "machines",
-        _("Inactive machines"),
-        _("No report for 30 days."),
+        "Inactive machines",
+        "No report for 30 days.",
         lambda now: Machine.objects.filter(at__lt=now - MACHINES_KEPT),
         "at",
     ),
     RetentionRule(
         "uploads",
-        _("Uploaded files"),
-        _("Kept for one year, or longer while a run of their study is active."),
+        "Uploaded files",
+        "Kept for one year, or longer while a run of their study is active.",
         lambda now: Upload.objects.filter(uploaded_at__lt=now - UPLOADS_KEPT).exclude(study__runs__state__in=ACTIVE),
         "uploaded_at",
         file="file",
     ),
     RetentionRule(
         "messages",
-        _("Webhook messages"),
-        _("Kept for 30 days with their deliveries. The sweep removes them automatically."),
+        "Webhook messages",
+        "Kept for 30 days with their deliveries. The sweep removes them automatically.",
         lambda now: Message.objects.filter(created_at__lt=now - outbox.KEPT_FOR),
         "created_at",
     ),

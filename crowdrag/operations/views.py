@@ -16,8 +16,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -30,17 +28,17 @@ from .forms import AuditLogForm, ConfirmForm, ErasureForm, FailuresForm, Removal
 
 # The dashboards in their order, by the names of their addresses.
 PAGES: dict[str, str | Promise] = {
-    "operations": gettext_lazy("Overview"),
-    "operations_services": gettext_lazy("Services and queues"),
-    "operations_machines": gettext_lazy("Workers and machines"),
-    "operations_work": gettext_lazy("Stuck and slow work"),
-    "operations_spend": gettext_lazy("Budgets and spending"),
-    "operations_disk": gettext_lazy("Disk"),
-    "operations_rates": gettext_lazy("Requests and latency"),
-    "operations_sign_ins": gettext_lazy("Failed sign-ins"),
-    "operations_access_log": gettext_lazy("Access log"),
-    "operations_retention": gettext_lazy("Retention and erasure"),
-    "operations_backups": gettext_lazy("Backups"),
+    "operations": "Overview",
+    "operations_services": "Services and queues",
+    "operations_machines": "Workers and machines",
+    "operations_work": "Stuck and slow work",
+    "operations_spend": "Budgets and spending",
+    "operations_disk": "Disk",
+    "operations_rates": "Requests and latency",
+    "operations_sign_ins": "Failed sign-ins",
+    "operations_access_log": "Access log",
+    "operations_retention": "Retention and erasure",
+    "operations_backups": "Backups",
 }
 Dashboard = tuple[str, Mapping[str, Any]]
 
@@ -213,15 +211,15 @@ def remove_by_rule(request: HttpRequest) -> HttpResponse:
     """Remove what a rule found when it was looked at."""
     form = RemovalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("First preview what would be removed."))
+        messages.error(request, "First preview what would be removed.")
         return redirect("operations_retention")
     arguments: Any = {"name": form.cleaned_data["rule"], "until": form.cleaned_data["until"], "by": request.user}
     try:
         done = retention.remove_by_rule(**arguments, now=timezone.now())
     except retention.UnknownRuleError:
-        messages.error(request, _("This rule does not exist."))
+        messages.error(request, "This rule does not exist.")
     else:
-        messages.success(request, _("Removed: %d rows.") % sum(done.rows.values()))
+        messages.success(request, f"Removed: {sum(done.rows.values())} rows.")
     return redirect("operations_retention")
 
 
@@ -236,11 +234,11 @@ def erase_page(request: HttpRequest) -> HttpResponse:
     person = retention.find_person(**named)
     if person is None:
         if any(named.values()):
-            form.add_error("pseudonym", _("Nobody in this study has this pseudonym."))
+            form.add_error("pseudonym", "Nobody in this study has this pseudonym.")
         return render_framed(request, "erase", {"form": form}, status=422 if any(named.values()) else 200)
     if request.method == "POST" and form.is_valid() and not person.erased_at:
         retention.erase_person(participant=person, by=request.user, now=timezone.now())  # type: ignore[arg-type]
-        messages.success(request, _("Erased. Only a record with the pseudonym remains."))
+        messages.success(request, "Erased. Only a record with the pseudonym remains.")
         return redirect("operations_retention")
     context: dict[str, Any] = {"form": form, "person": person, "confirm": _confirm_form(form, named)}
     try:

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class RecruitmentConfig(AppConfig):
@@ -11,7 +10,7 @@ class RecruitmentConfig(AppConfig):
 
     name = "crowdrag.recruitment"
     label = "recruitment"
-    verbose_name = _("Recruitment")
+    verbose_name = "Recruitment"
 
     def ready(self) -> None:
         """Register the pages, what is done from time to time, and what goes when somebody has everything erased."""
@@ -23,7 +22,7 @@ class RecruitmentConfig(AppConfig):
         from crowdrag.studies.navigation import Group, register_item
         from crowdrag.studies.study.closure import register_obstacles
 
-        register_item(Group.COLLECT, 50, _("Recruitment"), "recruitments", section="recruitment", role=Role.EDITOR)
+        register_item(Group.COLLECT, 50, "Recruitment", "recruitments", section="recruitment", role=Role.EDITOR)
         register_obstacles(platform_studies.running)
         activities.on_erase(submission_sync.on_erase)
         enrolment.register_device_source(platform_studies.allowed_devices)

@@ -4,8 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.studies import money
 from crowdrag.studies.enums import Device
@@ -19,54 +17,52 @@ from .platform_studies import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
 class DraftForm(forms.Form):
     """The terms of a study, as they are advertised."""
 
-    name = forms.CharField(label=gettext_lazy("Public name"), max_length=LONGEST_NAME)
+    name = forms.CharField(label="Public name", max_length=LONGEST_NAME)
     description = forms.CharField(
-        label=gettext_lazy("Description"),
+        label="Description",
         widget=forms.Textarea(attrs={"rows": 6}),
         max_length=5000,
-        help_text=gettext_lazy("Participants read this before they take a place."),
+        help_text="Participants read this before they take a place.",
     )
-    reward = forms.DecimalField(label=gettext_lazy("Reward"), min_value=Decimal("0.01"), max_digits=10)
+    reward = forms.DecimalField(label="Reward", min_value=Decimal("0.01"), max_digits=10)
     places = forms.IntegerField(
-        label=gettext_lazy("Places"),
+        label="Places",
         min_value=1,
         max_value=MOST_PLACES,
-        help_text=gettext_lazy("You can add places later, but you cannot remove any."),
+        help_text="You can add places later, but you cannot remove any.",
     )
-    minutes = forms.IntegerField(label=gettext_lazy("Estimated time (minutes)"), min_value=1, max_value=MOST_MINUTES)
+    minutes = forms.IntegerField(label="Estimated time (minutes)", min_value=1, max_value=MOST_MINUTES)
     most_minutes = forms.IntegerField(
-        label=gettext_lazy("Maximum time (minutes)"), min_value=1, max_value=MOST_MINUTES, required=False
+        label="Maximum time (minutes)", min_value=1, max_value=MOST_MINUTES, required=False
     )
     devices = forms.MultipleChoiceField(
-        label=gettext_lazy("Devices"),
+        label="Devices",
         choices=Device.choices,
         widget=forms.CheckboxSelectMultiple,
         initial=[Device.DESKTOP.value],
     )
     languages = forms.CharField(
-        label=gettext_lazy("First languages"),
+        label="First languages",
         required=False,
         max_length=300,
-        help_text=gettext_lazy("As spelled on Prolific, separated by commas: English, German. Leave empty for any."),
+        help_text="As spelled on Prolific, separated by commas: English, German. Leave empty for any.",
     )
     countries = forms.CharField(
-        label=gettext_lazy("Countries of residence"),
+        label="Countries of residence",
         required=False,
         max_length=300,
-        help_text=gettext_lazy("Separated by commas: United Kingdom, Ireland. Leave empty for any."),
+        help_text="Separated by commas: United Kingdom, Ireland. Leave empty for any.",
     )
-    approval_rate = forms.IntegerField(
-        label=gettext_lazy("Minimum approval rate (%)"), min_value=0, max_value=100, required=False
-    )
+    approval_rate = forms.IntegerField(label="Minimum approval rate (%)", min_value=0, max_value=100, required=False)
     completed = forms.IntegerField(
-        label=gettext_lazy("Minimum number of approved submissions"), min_value=0, max_value=1_000_000, required=False
+        label="Minimum number of approved submissions", min_value=0, max_value=1_000_000, required=False
     )
     screen_out_reward = forms.DecimalField(
-        label=gettext_lazy("Screen-out payment"),
+        label="Screen-out payment",
         min_value=Decimal("0.01"),
         max_digits=10,
         required=False,
-        help_text=gettext_lazy("Only for Prolific workspaces with this feature. Leave empty to screen nobody out."),
+        help_text="Only for Prolific workspaces with this feature. Leave empty to screen nobody out.",
     )
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
@@ -128,19 +124,19 @@ class DraftForm(forms.Form):
         try:
             return money.to_minor(amount, self.study.currency)
         except money.TooFineError as error:
-            raise forms.ValidationError(_("The amount has too many decimal places for this currency.")) from error
+            raise forms.ValidationError("The amount has too many decimal places for this currency.") from error
 
 
 class PlacesForm(forms.Form):
     """How many places there are to be in all."""
 
-    to = forms.IntegerField(label=gettext_lazy("Total places"), min_value=1, max_value=MOST_PLACES)
+    to = forms.IntegerField(label="Total places", min_value=1, max_value=MOST_PLACES)
 
 
 class ConfirmedForm(forms.Form):
     """What costs money is confirmed: one click alone pays nobody."""
 
-    confirmed = forms.BooleanField(label=gettext_lazy("I confirm this payment"))
+    confirmed = forms.BooleanField(label="I confirm this payment")
 
 
 class ApproveForm(ConfirmedForm):
@@ -150,28 +146,24 @@ class ApproveForm(ConfirmedForm):
 class RejectForm(forms.Form):
     """Why nothing is paid, as the person is told."""
 
-    category = forms.ChoiceField(
-        label=gettext_lazy("Rejection category on Prolific"), choices=RejectionCategory.choices
-    )
+    category = forms.ChoiceField(label="Rejection category on Prolific", choices=RejectionCategory.choices)
     message = forms.CharField(
-        label=gettext_lazy("Message to the participant"),
+        label="Message to the participant",
         widget=forms.Textarea(attrs={"rows": 4}),
         min_length=LEAST_MESSAGE,
         max_length=MOST_MESSAGE,
-        help_text=gettext_lazy(
-            "At least 100 characters. Explain what was wrong and give an example. You cannot undo a rejection."
-        ),
+        help_text=("At least 100 characters. Explain what was wrong and give an example. You cannot undo a rejection."),
     )
 
 
 class BonusForm(ConfirmedForm):
     """How much more is paid, and what for."""
 
-    amount = forms.DecimalField(label=gettext_lazy("Bonus"), min_value=Decimal("0.01"), max_digits=10)
+    amount = forms.DecimalField(label="Bonus", min_value=Decimal("0.01"), max_digits=10)
     reason = forms.CharField(
-        label=gettext_lazy("Reason"),
+        label="Reason",
         max_length=300,
-        help_text=gettext_lazy("For your records. It is not sent to Prolific."),
+        help_text="For your records. It is not sent to Prolific.",
     )
     once = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -186,7 +178,7 @@ class BonusForm(ConfirmedForm):
         try:
             return money.to_minor(self.cleaned_data["amount"], self.study.currency)
         except money.TooFineError as error:
-            raise forms.ValidationError(_("The amount has too many decimal places for this currency.")) from error
+            raise forms.ValidationError("The amount has too many decimal places for this currency.") from error
 
 
 class ScreenOutForm(ConfirmedForm):

@@ -5,7 +5,6 @@ from typing import ClassVar
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs.delivery_queue import QueuedRow
 from crowdrag.studies.models import EntryLink, Participant, Study
@@ -21,29 +20,29 @@ class PlatformStudy(models.Model):
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="platform_studies")
-    purpose = models.CharField(_("activity"), max_length=50)
+    purpose = models.CharField("activity", max_length=50)
     link = models.OneToOneField(EntryLink, models.PROTECT, related_name="platform_study")
-    external_id = models.CharField(_("ID on the platform"), max_length=100, blank=True)
-    name = models.CharField(_("public name"), max_length=120)
-    internal_name = models.CharField(_("internal name"), max_length=120, unique=True)
-    description = models.TextField(_("description"))
+    external_id = models.CharField("ID on the platform", max_length=100, blank=True)
+    name = models.CharField("public name", max_length=120)
+    internal_name = models.CharField("internal name", max_length=120, unique=True)
+    description = models.TextField("description")
     # Money in minor units of the study's currency.
-    reward = models.PositiveIntegerField(_("reward (minor units)"), validators=[MinValueValidator(1)])
-    places = models.PositiveIntegerField(_("places"), validators=[MinValueValidator(1)])
-    minutes = models.PositiveSmallIntegerField(_("estimated time (minutes)"), validators=[MinValueValidator(1)])
-    most_minutes = models.PositiveSmallIntegerField(_("maximum time (minutes)"), null=True, blank=True)
-    devices = models.JSONField(_("devices"), default=list, blank=True)
-    eligibility = models.JSONField(_("eligibility"), default=dict, blank=True)
+    reward = models.PositiveIntegerField("reward (minor units)", validators=[MinValueValidator(1)])
+    places = models.PositiveIntegerField("places", validators=[MinValueValidator(1)])
+    minutes = models.PositiveSmallIntegerField("estimated time (minutes)", validators=[MinValueValidator(1)])
+    most_minutes = models.PositiveSmallIntegerField("maximum time (minutes)", null=True, blank=True)
+    devices = models.JSONField("devices", default=list, blank=True)
+    eligibility = models.JSONField("eligibility", default=dict, blank=True)
     # Code type of the platform -> the code; what people are led back with stands in the link.
-    codes = models.JSONField(_("completion codes"), default=dict, blank=True)
-    screen_out_reward = models.PositiveIntegerField(_("screen-out payment (minor units)"), null=True, blank=True)
-    status = models.CharField(_("status on the platform"), max_length=20, blank=True)
-    places_taken = models.PositiveIntegerField(_("places taken on the platform"), default=0)
+    codes = models.JSONField("completion codes", default=dict, blank=True)
+    screen_out_reward = models.PositiveIntegerField("screen-out payment (minor units)", null=True, blank=True)
+    status = models.CharField("status on the platform", max_length=20, blank=True)
+    places_taken = models.PositiveIntegerField("places taken on the platform", default=0)
     published_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField(_("last refreshed"), null=True, blank=True)
-    listed_at = models.DateTimeField(_("submissions last listed"), null=True, blank=True)
-    problem = models.TextField(_("last problem"), blank=True)
-    created_at = models.DateTimeField(_("created"))
+    seen_at = models.DateTimeField("last refreshed", null=True, blank=True)
+    listed_at = models.DateTimeField("submissions last listed", null=True, blank=True)
+    problem = models.TextField("last problem", blank=True)
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
@@ -70,7 +69,7 @@ class PlatformStudy(models.Model):
     def status_label(self) -> str:
         """The status in words; what the platform says where we have no words for it."""
         if not self.external_id:
-            return str(_("not created on the platform yet"))
+            return "not created on the platform yet"
         return str(StudyStatus(self.status).label) if self.status in StudyStatus.values else self.status
 
     @property
@@ -87,18 +86,18 @@ class Submission(models.Model):
     """
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="submissions")
-    external_id = models.CharField(_("ID on the platform"), max_length=200)
+    external_id = models.CharField("ID on the platform", max_length=200)
     participant = models.ForeignKey(Participant, models.SET_NULL, null=True, blank=True, related_name="visits")
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
     # Empty: they came here, and the platform has not been heard of them.
-    status = models.CharField(_("status on the platform"), max_length=20, blank=True, choices=SubmissionStatus.choices)
-    status_at = models.DateTimeField(_("status as of"), null=True, blank=True)
+    status = models.CharField("status on the platform", max_length=20, blank=True, choices=SubmissionStatus.choices)
+    status_at = models.DateTimeField("status as of", null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     # What the person entered at the end; "NOCODE" where they finished without one.
-    code = models.CharField(_("code entered"), max_length=50, blank=True)
+    code = models.CharField("code entered", max_length=50, blank=True)
     # Each bonus paid, in minor units, as the platform lists them.
-    bonuses = models.JSONField(_("bonuses paid"), default=list, blank=True)
+    bonuses = models.JSONField("bonuses paid", default=list, blank=True)
     first_heard_at = models.DateTimeField()
 
     class Meta:
@@ -128,17 +127,17 @@ class PlatformAction(QueuedRow):
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="actions")
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="actions")
-    kind = models.CharField(_("action"), max_length=12, choices=ActionKind.choices)
+    kind = models.CharField("action", max_length=12, choices=ActionKind.choices)
     key = models.CharField(max_length=200)
     # What goes with it: category and message, amount and reason, or the number of places.
-    details = models.JSONField(_("details"), default=dict, blank=True)
+    details = models.JSONField("details", default=dict, blank=True)
     # What the platform said on the way, and what was seen before: enough to tell afterwards whether it was done.
     progress = models.JSONField(default=dict, blank=True)
-    state = models.CharField(_("state"), max_length=8, choices=ActionState.choices, default=ActionState.WAITING)
-    error = models.TextField(_("last problem"), blank=True)
-    created_at = models.DateTimeField(_("created"))
+    state = models.CharField("state", max_length=8, choices=ActionState.choices, default=ActionState.WAITING)
+    error = models.TextField("last problem", blank=True)
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    done_at = models.DateTimeField(_("done"), null=True, blank=True)
+    done_at = models.DateTimeField("done", null=True, blank=True)
 
     class Meta(QueuedRow.Meta):
         constraints = [
@@ -176,15 +175,15 @@ class PlatformEvent(QueuedRow):
     """One event of a webhook. The same event delivered again is the same row."""
 
     event_id = models.CharField(max_length=200, unique=True)
-    kind = models.CharField(_("kind"), max_length=100)
-    resource_id = models.CharField(_("subject"), max_length=200)
-    status = models.CharField(_("status"), max_length=50, blank=True)
+    kind = models.CharField("kind", max_length=100)
+    resource_id = models.CharField("subject", max_length=200)
+    status = models.CharField("status", max_length=50, blank=True)
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
-    sent_at = models.DateTimeField(_("sent"))
-    received_at = models.DateTimeField(_("received"))
-    handled_at = models.DateTimeField(_("handled"), null=True, blank=True)
-    state = models.CharField(_("state"), max_length=8, choices=EventState.choices, default=EventState.WAITING)
-    note = models.CharField(_("outcome"), max_length=300, blank=True)
+    sent_at = models.DateTimeField("sent")
+    received_at = models.DateTimeField("received")
+    handled_at = models.DateTimeField("handled", null=True, blank=True)
+    state = models.CharField("state", max_length=8, choices=EventState.choices, default=EventState.WAITING)
+    note = models.CharField("outcome", max_length=300, blank=True)
 
     class Meta(QueuedRow.Meta):
         constraints = [

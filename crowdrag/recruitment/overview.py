@@ -7,8 +7,6 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from crowdrag.studies.models import Arrival, Study
 
@@ -78,9 +76,9 @@ def _rows(platform_study: PlatformStudy, submissions: list[Submission]) -> list[
         stands = here.get(submission.external_id)
         words = _disagreement(submission, stands, is_requested=submission.pk in deciding)
         if submission.participant_id and twice[submission.participant_id] > 1:
-            words = words or _("this person has more than one submission on Prolific")
+            words = words or "this person has more than one submission on Prolific"
         if shared[submission.external_id] > 1:
-            words = words or _("several people arrived with this submission")
+            words = words or "several people arrived with this submission"
         listed.append(VisitRow(submission, stands, words))
     return listed
 
@@ -99,13 +97,13 @@ def _disagreement(row: Submission, here: LocalStatus | None, *, is_requested: bo
         return (
             ""
             if row.status in submission_sync.UNDER_WAY + submission_sync.RELEASED
-            else _("nobody arrived with this submission")
+            else "nobody arrived with this submission"
         )
     for applies, words in _RULES:
         if applies(row, here):
             return str(words)
     if here == LocalStatus.ACCEPTED and row.status == SubmissionStatus.AWAITING_REVIEW:
-        return _("accepted in CrowdRAG, not approved on Prolific")
+        return "accepted in CrowdRAG, not approved on Prolific"
     return ""
 
 
@@ -122,31 +120,31 @@ def _without_code(here: Sequence[LocalStatus | None], row: Submission, stands: L
 _WORK_MISSING = (LocalStatus.NOTHING, LocalStatus.WORKING, LocalStatus.GONE)
 _WORK_DONE = (LocalStatus.HANDED_IN, LocalStatus.ACCEPTED)
 _RULES = (
-    (partial(_without_code, _WORK_DONE), gettext_lazy("no code on Prolific, but submitted in CrowdRAG")),
-    (partial(_without_code, _WORK_MISSING), gettext_lazy("no code on Prolific, nothing submitted in CrowdRAG")),
+    (partial(_without_code, _WORK_DONE), "no code on Prolific, but submitted in CrowdRAG"),
+    (partial(_without_code, _WORK_MISSING), "no code on Prolific, nothing submitted in CrowdRAG"),
     (
         partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), _WORK_MISSING),
-        gettext_lazy("submitted on Prolific, not in CrowdRAG"),
+        "submitted on Prolific, not in CrowdRAG",
     ),
     (
         partial(_both_hold, submission_sync.RELEASED, _WORK_DONE),
-        gettext_lazy("returned on Prolific, submitted in CrowdRAG"),
+        "returned on Prolific, submitted in CrowdRAG",
     ),
     (
         partial(_both_hold, submission_sync.PAID, (LocalStatus.REJECTED,)),
-        gettext_lazy("rejected in CrowdRAG, paid on Prolific"),
+        "rejected in CrowdRAG, paid on Prolific",
     ),
     (
         partial(_both_hold, (SubmissionStatus.AWAITING_REVIEW,), (LocalStatus.REJECTED,)),
-        gettext_lazy("rejected in CrowdRAG, open on Prolific"),
+        "rejected in CrowdRAG, open on Prolific",
     ),
     (
         partial(_both_hold, (SubmissionStatus.REJECTED,), (LocalStatus.ACCEPTED,)),
-        gettext_lazy("accepted in CrowdRAG, rejected on Prolific"),
+        "accepted in CrowdRAG, rejected on Prolific",
     ),
     (
         partial(_both_hold, (SubmissionStatus.APPROVED,), (LocalStatus.HANDED_IN,)),
-        gettext_lazy("paid on Prolific before review"),
+        "paid on Prolific before review",
     ),
 )
 
@@ -158,7 +156,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
     listener = listeners.listener_for(platform_study.purpose)
     needs = listener.needs(platform_study.study, platform_study.purpose) if listener else None
     places = platform_studies.places_needed(platform_study, still=needs.places) if needs else None
-    by_status = [(SubmissionStatus(name).label if name else _("no status yet"), n) for name, n in counted.most_common()]
+    by_status = [(SubmissionStatus(name).label if name else "no status yet", n) for name, n in counted.most_common()]
     return {
         "by_status": by_status,
         "submissions": sum(counted.values()),
@@ -183,9 +181,7 @@ def connection(study: Study, platform_study: PlatformStudy | None) -> Connection
     currency = str(balance.get("currency_code") or "")[:3]
     available = balance.get("available_balance")
     return Connection(
-        hint=""
-        if client.account.workspace
-        else _("CROWDRAG_PROLIFIC_WORKSPACE is not set, so the balance is unknown."),
+        hint="" if client.account.workspace else "CROWDRAG_PROLIFIC_WORKSPACE is not set, so the balance is unknown.",
         balance=available if isinstance(available, int) else None,
         currency=currency,
         is_other_currency=bool(currency) and currency != study.currency,

@@ -14,7 +14,6 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import CharField, Value
 from django.db.models.functions import Cast, Concat
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Arrival, Participant, Study, User
 
@@ -34,14 +33,14 @@ class NotFromPlatformError(ActionError):
     """The visit is none of a platform's study of this way."""
 
     def __init__(self) -> None:
-        super().__init__(_("This person did not come from a platform study created in CrowdRAG."))
+        super().__init__("This person did not come from a platform study created in CrowdRAG.")
 
 
 class AlreadyRequestedError(ActionError):
     """The same key stands for another action."""
 
     def __init__(self) -> None:
-        super().__init__(_("A different action already exists under this name. Nothing was changed."))
+        super().__init__("A different action already exists under this name. Nothing was changed.")
 
 
 class ShortMessageError(ActionError):
@@ -49,8 +48,7 @@ class ShortMessageError(ActionError):
 
     def __init__(self, length: int) -> None:
         super().__init__(
-            _("Prolific requires at least %(least)d characters to explain a rejection. You entered %(length)d.")
-            % {"least": LEAST_MESSAGE, "length": length}
+            f"Prolific requires at least {LEAST_MESSAGE} characters to explain a rejection. You entered {length}."
         )
 
 
@@ -58,47 +56,44 @@ class LongMessageError(ActionError):
     """More than anybody reads."""
 
     def __init__(self) -> None:
-        super().__init__(_("The message must have at most %(most)d characters.") % {"most": MOST_MESSAGE})
+        super().__init__(f"The message must have at most {MOST_MESSAGE} characters.")
 
 
 class BadCategoryError(ActionError):
     """The platform does not sort rejections so."""
 
     def __init__(self) -> None:
-        super().__init__(_("Choose one of the platform's reasons for a rejection."))
+        super().__init__("Choose one of the platform's reasons for a rejection.")
 
 
 class BadAmountError(ActionError):
     """No amount that can be paid."""
 
     def __init__(self) -> None:
-        super().__init__(_("The bonus must be more than 0 and not too large to store."))
+        super().__init__("The bonus must be more than 0 and not too large to store.")
 
 
 class BadPlacesError(ActionError):
     """Places go up only."""
 
     def __init__(self, places: int) -> None:
-        super().__init__(
-            _("There are already %(places)d places. You cannot reduce the number on the platform.") % {"places": places}
-        )
+        super().__init__(f"There are already {places} places. You cannot reduce the number on the platform.")
 
 
 class NoScreenOutError(ActionError):
     """The study was made without a code for it."""
 
     def __init__(self) -> None:
-        super().__init__(_("This study has no screen-out payment. Pay a bonus instead."))
+        super().__init__("This study has no screen-out payment. Pay a bonus instead.")
 
 
 class NotPossibleError(ActionError):
     """The visit's state does not allow it."""
 
     def __init__(self, submission: Submission, kind: ActionKind) -> None:
-        status = submission.get_status_display() if submission.status else _("not known yet")
+        status = submission.get_status_display() if submission.status else "not known yet"
         super().__init__(
-            _("“%(kind)s” was not sent. The submission is %(status)s on Prolific, or the action already exists.")
-            % {"status": status, "kind": kind.label}
+            f"“{kind.label}” was not sent. The submission is {status} on Prolific, or the action already exists."
         )
 
 
@@ -106,7 +101,7 @@ class NothingToRetryError(ActionError):
     """Only what failed is sent again."""
 
     def __init__(self) -> None:
-        super().__init__(_("This action does not need your attention."))
+        super().__init__("This action does not need your attention.")
 
 
 _Status = SubmissionStatus

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf.locale import LANG_INFO
-from django.utils.translation import gettext as _
 
 from .prolific import endpoints
 from .prolific.client import Client
@@ -76,7 +75,7 @@ class _Filters:
         for row in self.rows:
             if str(row.get("title", "")).strip().lower() in _TITLES[term]:
                 return row
-        raise EligibilityError(_("Prolific no longer has a filter for “%(term)s”.") % {"term": term})
+        raise EligibilityError(f"Prolific no longer has a filter for “{term}”.")
 
 
 def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -89,7 +88,7 @@ def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[s
     """
     terms = {name: value for name, value in criteria.items() if value not in (None, "", [], {})}
     if unknown := set(terms) - set(_IDS):
-        raise EligibilityError(_("You cannot filter participants by “%(term)s”.") % {"term": min(unknown)})
+        raise EligibilityError(f"You cannot filter participants by “{min(unknown)}”.")
     if not terms:
         return []
     known = _Filters(endpoints.filters(client))
@@ -104,7 +103,7 @@ def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[s
 def _range(row: Mapping[str, Any], term: str, least: object) -> dict[str, Any]:
     most = 100 if term == "approval_rate" else int(row.get("max") or LARGEST_NUMBER)
     if not isinstance(least, int) or isinstance(least, bool) or not 0 <= least <= most:
-        raise EligibilityError(_("“%(term)s” must be a number from 0 to %(most)d.") % {"term": term, "most": most})
+        raise EligibilityError(f"“{term}” must be a number from 0 to {most}.")
     return {"selected_range": {"lower": least, "upper": most}}
 
 
@@ -112,15 +111,13 @@ def _values(row: Mapping[str, Any], term: str, value: object) -> dict[str, Any]:
     names = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
     choices = row.get("choices")
     if not names or not isinstance(choices, Mapping):
-        raise EligibilityError(
-            _("Prolific's filter “%(title)s” does not accept this choice.") % {"title": row.get("title", "")}
-        )
+        raise EligibilityError(f"Prolific's filter “{row.get('title', '')}” does not accept this choice.")
     by_name = {str(label).strip().lower(): str(key) for key, label in choices.items()}
     chosen = []
     for name in names:
         spoken = _english_name(term, str(name)).strip().lower()
         if spoken not in by_name:
-            message = _("Prolific's filter “%(title)s” does not know “%(name)s”.")
+            message = "Prolific's filter “%(title)s” does not know “%(name)s”."
             raise EligibilityError(message % {"title": row.get("title", ""), "name": name})
         chosen.append(by_name[spoken])
     return {"selected_values": chosen}

@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs.delivery_queue import Backoff, DeliveryQueue
 from crowdrag.studies import money
@@ -118,7 +117,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
     action.progress = action.progress | {"paying": paying}
     # Written down and committed before it is sent: whoever finds this action later knows that it may have been.
     if not QUEUE.held(action).update(progress=action.progress):
-        raise OutcomeUnclear(_("Another process is handling this action."), LOOK_AGAIN)
+        raise OutcomeUnclear("Another process is handling this action.", LOOK_AGAIN)
     try:
         endpoints.pay_bonus(client, set_up)
     except (UnreachableError, BusyError, TokenError, RefusedError):
@@ -127,7 +126,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
         raise
     except OutcomeUnknownError as error:
         raise OutcomeUnclear(
-            _("Sent without an answer. Its status is checked before anything else happens."), LOOK_AGAIN
+            "Sent without an answer. Its status is checked before anything else happens.", LOOK_AGAIN
         ) from error
     raise Done
 
@@ -143,12 +142,10 @@ def _look_up(action: PlatformAction, row: dict[str, Any], now: datetime) -> None
     if submission_sync.listed_bonuses(row).count(amount) > int(paying["before"]):
         raise Done
     if now - datetime.fromisoformat(paying["at"]) < LOOK_UP_FOR:
-        raise OutcomeUnclear(_("Sent without an answer, and not visible on Prolific yet."), LOOK_AGAIN)
+        raise OutcomeUnclear("Sent without an answer, and not visible on Prolific yet.", LOOK_AGAIN)
     raise NeedsPerson(
-        _(
-            "Sent without an answer, and not visible on Prolific. Check the bonuses on Prolific. If it was not "
-            "paid, send it again. If it was paid, discard it here."
-        )
+        "Sent without an answer, and not visible on Prolific. Check the bonuses on Prolific. If it was not "
+        "paid, send it again. If it was paid, discard it here."
     )
 
 
@@ -197,7 +194,7 @@ def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
     except Exception:
         # Whatever it is, the action is not lost, and the others are sent.
         log.exception("Platform action %s could not be sent", action.pk)
-        return _retry_later(action, _("Internal error. The operator's log has the details."), now)
+        return _retry_later(action, "Internal error. The operator's log has the details.", now)
     return _settle(action, ActionState.DONE, "", now)
 
 
@@ -219,11 +216,11 @@ def _fetch_submission(client: Client, action: PlatformAction, now: datetime) -> 
     try:
         row = endpoints.submission(client, action.submission.external_id)
     except MissingError as error:
-        raise NeedsPerson(_("Prolific does not know this submission.")) from error
+        raise NeedsPerson("Prolific does not know this submission.") from error
     news = submission_sync.parse_submission(action.platform_study, row, now)
     study = str(row.get("study_id") or row.get("study") or action.platform_study.external_id)
     if study != action.platform_study.external_id:
-        raise NeedsPerson(_("On Prolific, this submission belongs to another study."))
+        raise NeedsPerson("On Prolific, this submission belongs to another study.")
     if news is not None:
         _check_person(action, news)
         submission_sync.record(action.platform_study, news, now=now)
@@ -237,7 +234,7 @@ def _check_person(action: PlatformAction, news: submission_sync.SubmissionUpdate
         return
     if bytes(expected.identity_hash) != news.identity_hash:
         raise NeedsPerson(
-            _("On Prolific, this submission belongs to someone else. The person who arrived changed the URL.")
+            "On Prolific, this submission belongs to someone else. The person who arrived changed the URL."
         )
 
 
@@ -247,25 +244,22 @@ def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: da
         raise Done
     if status in submission_sync.FINAL:
         assert status is not None
-        raise NeedsPerson(
-            _("Already decided on Prolific: %(status)s. Prolific does not reverse decisions.")
-            % {"status": status.label}
-        )
+        raise NeedsPerson(f"Already decided on Prolific: {status.label}. Prolific does not reverse decisions.")
     if status in submission_sync.UNDER_WAY:
         if now - action.created_at > PATIENCE:
             raise NeedsPerson(
-                _("The participant has not submitted on Prolific. Ask them to submit, or resolve it on Prolific.")
+                "The participant has not submitted on Prolific. Ask them to submit, or resolve it on Prolific."
             )
-        raise Postponed(_("Waiting until the participant submits on Prolific."), timedelta(minutes=5))
+        raise Postponed("Waiting until the participant submits on Prolific.", timedelta(minutes=5))
     if status in submission_sync.RELEASED and action.kind == ActionKind.REJECT:
-        raise NeedsPerson(_("The participant returned the place on Prolific. There is nothing to reject."))
+        raise NeedsPerson("The participant returned the place on Prolific. There is nothing to reject.")
     answer = endpoints.transition_submission(client, action.submission.external_id, _body(action))  # type: ignore[union-attr]
     news = submission_sync.parse_submission(action.platform_study, answer, now)
     if news is not None:
         submission_sync.record(action.platform_study, news, now=now)
     if news is None or news.status != target:
         # It was taken and takes its time: what is there in a moment decides.
-        raise Postponed(_("Sent. Waiting until it is visible on Prolific."), timedelta(seconds=30))
+        raise Postponed("Sent. Waiting until it is visible on Prolific.", timedelta(seconds=30))
 
 
 def _body(action: PlatformAction) -> dict[str, Any]:
@@ -280,7 +274,7 @@ def _body(action: PlatformAction) -> dict[str, Any]:
 def _open_places(client: Client, action: PlatformAction, now: datetime) -> None:
     platform_study = action.platform_study
     if not platform_study.external_id:
-        raise NeedsPerson(_("The study does not exist on Prolific yet."))
+        raise NeedsPerson("The study does not exist on Prolific yet.")
     to = int(action.details["to"])
     answer = polling.refresh(client, platform_study, now=now)
     if int(answer.get("total_available_places") or 0) < to:

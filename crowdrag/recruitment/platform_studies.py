@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from crowdrag.studies import activities
 from crowdrag.studies.entry import links
@@ -79,7 +78,7 @@ def prepare_draft(*, study: Study, purpose: str, terms: Terms, by: User | None, 
     """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
     activity = activities.get(study, purpose)
     if activity is None or activity.offer(study) is None:
-        raise DraftError(_("This activity is not set up."))
+        raise DraftError("This activity is not set up.")
     _check_terms(terms)
     drawn = completion_codes.draw_codes(screens_out=terms.screen_out_reward is not None)
     link = links.create_platform(
@@ -134,7 +133,7 @@ def discard_draft(*, platform_study: PlatformStudy, now: datetime) -> None:
     """Give up what was never made there; its link closes. A draft there, should there be one, is nobody's loss."""
     held = PlatformStudy.objects.select_for_update(of=("self",)).select_related("link").get(pk=platform_study.pk)
     if held.external_id or held.submissions.exists():
-        raise DraftError(_("The study is already on Prolific. Stop it there."))
+        raise DraftError("The study is already on Prolific. Stop it there.")
     links.close(link=held.link, now=now)
     held.delete()
 
@@ -206,21 +205,21 @@ def _create_draft(client: Client, held: PlatformStudy, base: str) -> dict[str, A
 
 def _check_terms(terms: Terms) -> None:
     if not terms.name.strip() or len(terms.name) > LONGEST_NAME:
-        raise DraftError(_("The name must have 1 to %(most)d characters.") % {"most": LONGEST_NAME})
+        raise DraftError(f"The name must have 1 to {LONGEST_NAME} characters.")
     if not terms.description.strip():
-        raise DraftError(_("Describe what participants will do."))
+        raise DraftError("Describe what participants will do.")
     if not 1 <= terms.places <= MOST_PLACES:
-        raise DraftError(_("The number of places must be from 1 to %(most)d.") % {"most": MOST_PLACES})
+        raise DraftError(f"The number of places must be from 1 to {MOST_PLACES}.")
     if terms.reward < 1:
-        raise DraftError(_("The reward must be more than 0."))
+        raise DraftError("The reward must be more than 0.")
     if not 1 <= terms.minutes <= MOST_MINUTES:
-        raise DraftError(_("The estimated time must be from 1 to %(most)d minutes.") % {"most": MOST_MINUTES})
+        raise DraftError(f"The estimated time must be from 1 to {MOST_MINUTES} minutes.")
     if terms.most_minutes is not None and not terms.minutes <= terms.most_minutes <= MOST_MINUTES:
-        raise DraftError(_("The maximum time must be at least the estimated time and less than a day."))
+        raise DraftError("The maximum time must be at least the estimated time and less than a day.")
     if not terms.devices or set(terms.devices) - set(Device.values):
-        raise DraftError(_("Select at least one device."))
+        raise DraftError("Select at least one device.")
     if terms.screen_out_reward is not None and not 1 <= terms.screen_out_reward < terms.reward:
-        raise DraftError(_("The screen-out payment must be more than 0 and less than the reward."))
+        raise DraftError("The screen-out payment must be more than 0 and less than the reward.")
 
 
 PUBLISH: Final = "PUBLISH"
@@ -257,13 +256,13 @@ def take_step(*, platform_study: PlatformStudy, step: str, now: datetime) -> Pla
     with transaction.atomic():
         held = PlatformStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=platform_study.pk)
         if not held.external_id:
-            raise StepError(_("The study does not exist on Prolific yet."))
+            raise StepError("The study does not exist on Prolific yet.")
         with Client(get_account(held.study)) as client:
             polling.refresh(client, held, now=now)
             if held.status in after:
                 return held
             if held.status not in before:
-                raise StepError(_("Status of the study on Prolific: %(status)s.") % {"status": held.status_label})
+                raise StepError(f"Status of the study on Prolific: {held.status_label}.")
             try:
                 answer = endpoints.transition_study(client, held.external_id, step)
                 polling.store_study(held, answer, now)

@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
@@ -105,7 +104,7 @@ def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
     except PlatformError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("Refreshed from Prolific: %(read)d submissions.") % {"read": read})
+        messages.success(request, f"Refreshed from Prolific: {read} submissions.")
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -128,9 +127,9 @@ def open_places(request: HttpRequest, study: Study, purpose: str) -> HttpRespons
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("Requested: %(to)d places in total.") % {"to": to})
+            messages.success(request, f"Requested: {to} places in total.")
     else:
-        messages.error(request, _("Enter the total number of places."))
+        messages.error(request, "Enter the total number of places.")
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -147,9 +146,7 @@ def take_step(request: HttpRequest, study: Study, purpose: str, step: str) -> Ht
     except (PlatformError, platform_studies.StepError) as error:
         messages.error(request, str(error))
     else:
-        messages.success(
-            request, _("New status of the study on Prolific: %(status)s.") % {"status": platform_study.status_label}
-        )
+        messages.success(request, f"New status of the study on Prolific: {platform_study.status_label}.")
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -159,9 +156,9 @@ def _send_draft(request: HttpRequest, platform_study: PlatformStudy) -> HttpResp
             platform_study=platform_study, base=request.build_absolute_uri("/"), now=timezone.now()
         )
     except (PlatformError, EligibilityError) as error:
-        messages.error(request, _("Prolific did not accept the draft: %(why)s") % {"why": error})
+        messages.error(request, f"Prolific did not accept the draft: {error}")
     else:
-        messages.success(request, _("The draft is on Prolific. Nobody sees it until you publish it."))
+        messages.success(request, "The draft is on Prolific. Nobody sees it until you publish it.")
     return redirect("recruitment", platform_study.study.slug, platform_study.purpose)
 
 
@@ -229,7 +226,7 @@ def submission_page(request: HttpRequest, study: Study, purpose: str, session: s
         except platform_actions.ActionError as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, _("Saved. It is sent to Prolific in a moment."))
+            messages.success(request, "Saved. It is sent to Prolific in a moment.")
         return redirect("recruitment_submission", study.slug, purpose, session)
     context = {
         "row": overview.row(submission),
@@ -286,7 +283,7 @@ def retry_action(request: HttpRequest, study: Study, purpose: str, action: int) 
     except platform_actions.ActionError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("It is sent again in a moment."))
+        messages.success(request, "It is sent again in a moment.")
     return redirect("recruitment", study.slug, purpose)
 
 
@@ -299,7 +296,7 @@ def drop_action(request: HttpRequest, study: Study, purpose: str, action: int) -
     except platform_actions.ActionError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _("The action is discarded. Nothing is sent to Prolific."))
+        messages.success(request, "The action is discarded. Nothing is sent to Prolific.")
     return redirect("recruitment", study.slug, purpose)
 
 

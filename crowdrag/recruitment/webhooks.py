@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from crowdrag.jobs.delivery_queue import Backoff, DeliveryQueue
 from crowdrag.studies.models import Arrival
@@ -97,7 +96,7 @@ def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
     event = _parse_body(body)
     kind, resource = str(event.get("event_type") or "")[:100], str(event.get("resource_id") or "")
     if not kind or not _ID.fullmatch(resource):
-        raise WebhookError(_("The body does not name an event and its subject."))
+        raise WebhookError("The body does not name an event and its subject.")
     event_id = headers.event_id
     if not _ID.fullmatch(event_id):
         # The header is documented; a platform that leaves it out still tells the same thing once.
@@ -123,16 +122,16 @@ def verify(*, body: bytes, headers: WebhookHeaders, now: datetime) -> datetime:
     """Check that a request is the platform's and fresh; return when it was sent."""
     secret = webhook_secret()
     if not secret:
-        raise NotSetUpError(_("No secret is set."))
+        raise NotSetUpError("No secret is set.")
     if len(body) > LARGEST_BODY:
-        raise TooLargeError(_("The body is too large."))
+        raise TooLargeError("The body is too large.")
     signature = _decode_signature(headers.signature)
     expected = hmac.new(secret.encode(), headers.timestamp.encode() + body, hashlib.sha256).digest()
     if not hmac.compare_digest(expected, signature):
-        raise ForgedError(_("The signature is wrong."))
+        raise ForgedError("The signature is wrong.")
     requested = _parse_time(headers.timestamp)
     if requested is None or abs(now - requested) > FRESH_FOR:
-        raise ForgedError(_("The request is too old, or the clocks differ."))
+        raise ForgedError("The request is too old, or the clocks differ.")
     return requested
 
 
@@ -157,9 +156,9 @@ def _parse_body(body: bytes) -> dict[str, Any]:
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise WebhookError(_("The body is not valid JSON.")) from error
+        raise WebhookError("The body is not valid JSON.") from error
     if not isinstance(event, dict):
-        raise WebhookError(_("The body is not an event."))
+        raise WebhookError("The body is not an event.")
     # What PostgreSQL cannot keep as text says nothing to us either.
     clean = {name: value for name, value in event.items() if isinstance(value, str) and "\x00" not in value}
     return {name: value.encode("utf-8", "replace").decode() for name, value in clean.items()}
@@ -274,9 +273,9 @@ def subscribe(*, base: str) -> list[str]:
     with Client(get_account()) as client:
         parts = urlsplit(target)
         if parts.scheme != "https" and not client.account.is_loopback:
-            raise NotConfiguredError(_("Prolific only calls URLs that start with https://."))
+            raise NotConfiguredError("Prolific only calls URLs that start with https://.")
         if not client.account.workspace:
-            raise NotConfiguredError(_("CROWDRAG_PROLIFIC_WORKSPACE is not set."))
+            raise NotConfiguredError("CROWDRAG_PROLIFIC_WORKSPACE is not set.")
         subscribed = {
             str(row.get("event_type"))
             for row in endpoints.subscriptions(client)

@@ -17,7 +17,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
 
 from .enums import ParticipantKind
 from .models import ConsentText, Participant, Study
@@ -239,14 +238,15 @@ class Readiness:
 def undisclosed(study: Study) -> list[str]:
     """Say what people should know of those who ask them, and are not told."""
     missing = {
-        _("who the researchers are"): study.researchers,
-        _("how to contact you"): study.contact,
-        _("how and when they are paid"): study.payment,
-        _("how long you keep their data"): study.retention,
+        "who the researchers are": study.researchers,
+        "how to contact you": study.contact,
+        "how and when they are paid": study.payment,
+        "how long you keep their data": study.retention,
     }
     if not (names := [name for name, text in missing.items() if not text]):
         return []
     return [
-        _("People are not told %(what)s. Add it on the page “Description”. They read it before they consent.")
-        % {"what": ", ".join(names)}
+        "People are not told {what}. Add it on the page “Description”. They read it before they consent.".format(
+            what=", ".join(names)
+        )
     ]

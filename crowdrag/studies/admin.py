@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy as _
 
 from . import access
 from .enums import AuditedContent
@@ -69,8 +68,8 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["email", "password", "name"]}),
-        (_("Rights"), {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
-        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
+        ("Rights", {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [
         (None, {"classes": ["wide"], "fields": ["email", "name", "usable_password", "password1", "password2"]})

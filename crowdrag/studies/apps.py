@@ -1,7 +1,6 @@
 """The app's registration."""
 
 from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
 
 
 class StudiesConfig(AppConfig):
@@ -9,7 +8,7 @@ class StudiesConfig(AppConfig):
 
     name = "crowdrag.studies"
     label = "studies"
-    verbose_name = _("Studies and participants")
+    verbose_name = "Studies and participants"
 
     def ready(self) -> None:
         """Put the app's pages into a study's navigation."""
@@ -20,11 +19,11 @@ class StudiesConfig(AppConfig):
         from crowdrag.studies.study.closure import Closure, register_obstacles
         from crowdrag.studies.study.costs import spending_card
 
-        register_item(Group.OVERVIEW, 10, _("Overview"), "study", section="overview")
-        register_item(Group.COLLECT, 40, _("Participants"), "entry_links", section="participants", role=Role.EDITOR)
-        register_item(Group.COLLECT, 60, _("Inbox"), "inbox", section="inbox", role=Role.REVIEWER, has_badge=True)
-        register_item(Group.SETTINGS, 20, _("Description"), "study_about", section="about", role=Role.OWNER)
-        register_item(Group.SETTINGS, 30, _("Members"), "members", section="members")
+        register_item(Group.OVERVIEW, 10, "Overview", "study", section="overview")
+        register_item(Group.COLLECT, 40, "Participants", "entry_links", section="participants", role=Role.EDITOR)
+        register_item(Group.COLLECT, 60, "Inbox", "inbox", section="inbox", role=Role.REVIEWER, has_badge=True)
+        register_item(Group.SETTINGS, 20, "Description", "study_about", section="about", role=Role.OWNER)
+        register_item(Group.SETTINGS, 30, "Members", "members", section="members")
         register_item(Group.SETTINGS, 90, "Manage study", "study_manage", section="manage", role=Role.EDITOR)
         register_inbox(inbox_entries)
         register_obstacles(unanswered, Closure.ARCHIVE)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from django.db.models import TextChoices
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from .entry.models import Arrival
 from .enums import Role
@@ -17,19 +15,19 @@ from .navigation import InboxEntry
 class Step(TextChoices):
     """The steps of a study in their order."""
 
-    DATA = "data", _("Data")
-    COLLECT = "collect", _("Collect")
-    REVIEW = "review", _("Review")
-    ANALYSE = "analyse", _("Analyse")
-    PUBLISH = "publish", _("Publish")
+    DATA = "data", "Data"
+    COLLECT = "collect", "Collect"
+    REVIEW = "review", "Review"
+    ANALYSE = "analyse", "Analyse"
+    PUBLISH = "publish", "Publish"
 
 
 class Progress(TextChoices):
     """How far a step is."""
 
-    TO_DO = "to_do", _("to do")
-    STARTED = "started", _("in progress")
-    DONE = "done", _("done")
+    TO_DO = "to_do", "to do"
+    STARTED = "started", "in progress"
+    DONE = "done", "done"
 
 
 @dataclass(frozen=True)
@@ -115,9 +113,9 @@ def _row(step: Step, parts: list[StepPart], role: int) -> ChecklistRow:
 def review_part(study: Study, inbox: Iterable[InboxEntry]) -> StepPart:
     """Say how much waits for a review, a screening or an answer."""
     if waiting := sum(entry.count for entry in inbox):
-        text = ngettext("%(n)d item is waiting", "%(n)d items are waiting", waiting) % {"n": waiting}
-        action = Action(str(_("Review now")), reverse("inbox", args=[study.slug]), Role.REVIEWER)
+        text = ("%(n)d item is waiting" if waiting == 1 else "%(n)d items are waiting") % {"n": waiting}
+        action = Action("Review now", reverse("inbox", args=[study.slug]), Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)
     if Arrival.objects.filter(link__study=study).exists():
-        return StepPart(str(_("Nothing is waiting")), Progress.DONE)
-    return StepPart(str(_("Nothing submitted yet")), Progress.TO_DO)
+        return StepPart("Nothing is waiting", Progress.DONE)
+    return StepPart("Nothing submitted yet", Progress.TO_DO)

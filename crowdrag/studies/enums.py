@@ -7,34 +7,34 @@ from django.utils.translation import gettext_lazy as _
 class Role(models.IntegerChoices):
     """What a member may do in a study; a higher role includes the lower ones."""
 
-    VIEWER = 10, _("viewer")
-    REVIEWER = 20, _("reviewer")
-    EDITOR = 30, _("editor")
-    OWNER = 40, _("owner")
+    VIEWER = 10, "viewer"
+    REVIEWER = 20, "reviewer"
+    EDITOR = 30, "editor"
+    OWNER = 40, "owner"
 
 
 class ParticipantKind(models.TextChoices):
     """Who writes or judges."""
 
-    CROWD = "CROWD", _("crowd worker")
-    EXPERT = "EXPERT", _("expert")
-    MODEL = "MODEL", _("language model")
-    SYSTEM = "SYSTEM", _("RAG system")
+    CROWD = "CROWD", "crowd worker"
+    EXPERT = "EXPERT", "expert"
+    MODEL = "MODEL", "language model"
+    SYSTEM = "SYSTEM", "RAG system"
 
 
 class DecisionKind(models.TextChoices):
     """The two decisions about a piece of work; neither follows from the other."""
 
-    PAY = "PAY", _("paid")
-    INCLUDE = "INCLUDE", _("included in the analysis")
+    PAY = "PAY", "paid"
+    INCLUDE = "INCLUDE", "included in the analysis"
 
 
 class EntryKind(models.TextChoices):
     """Whom a link lets in."""
 
-    PERSONAL = "PERSONAL", _("personal invitation")
-    OPEN = "OPEN", _("open link")
-    PLATFORM = "PLATFORM", _("recruitment platform")
+    PERSONAL = "PERSONAL", "personal invitation"
+    OPEN = "OPEN", "open link"
+    PLATFORM = "PLATFORM", "recruitment platform"
 
 
 class ReplyKind(models.TextChoices):
@@ -56,11 +56,11 @@ class MessageKind(models.TextChoices):
 class Outcome(models.TextChoices):
     """How somebody's visit ended, for the platform that sent them."""
 
-    COMPLETED = "COMPLETED", _("took part")
-    NO_CONSENT = "NO_CONSENT", _("did not agree")
-    NO_WORK = "NO_WORK", _("found no work left")
-    WITHDRAWN = "WITHDRAWN", _("withdrew")
-    BAD_DEVICE = "BAD_DEVICE", _("used an unsupported device")
+    COMPLETED = "COMPLETED", "took part"
+    NO_CONSENT = "NO_CONSENT", "did not agree"
+    NO_WORK = "NO_WORK", "found no work left"
+    WITHDRAWN = "WITHDRAWN", "withdrew"
+    BAD_DEVICE = "BAD_DEVICE", "used an unsupported device"
 
 
 class Device(models.TextChoices):
@@ -74,12 +74,12 @@ class Device(models.TextChoices):
 class AuditedContent(models.TextChoices):
     """What a page shows of people who take part: whoever opens it is noted (`access.audited`)."""
 
-    RESPONSE = "RESPONSE", _("a response")
-    LOG = "LOG", _("how a response was written")
-    REVIEW = "REVIEW", _("work with all its details")
-    ANSWERS = "ANSWERS", _("what one person answered")
-    PEOPLE = "PEOPLE", _("a list of people and their work")
-    LETTERS = "LETTERS", _("messages from participants")
-    VISIT = "VISIT", _("a visit from a platform")
-    FILE = "FILE", _("a file with data from participants")
-    ADMIN = "ADMIN", _("rows in the administration")
+    RESPONSE = "RESPONSE", "a response"
+    LOG = "LOG", "how a response was written"
+    REVIEW = "REVIEW", "work with all its details"
+    ANSWERS = "ANSWERS", "what one person answered"
+    PEOPLE = "PEOPLE", "a list of people and their work"
+    LETTERS = "LETTERS", "messages from participants"
+    VISIT = "VISIT", "a visit from a platform"
+    FILE = "FILE", "a file with data from participants"
+    ADMIN = "ADMIN", "rows in the administration"

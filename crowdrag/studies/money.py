@@ -7,7 +7,6 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
 from django import forms
-from django.utils.translation import gettext as _
 
 # How many digits a currency's minor unit has, where it is not two (ISO 4217).
 MINOR_DIGITS: Final = dict.fromkeys(
@@ -102,7 +101,7 @@ class AmountField(forms.DecimalField):
             raise forms.ValidationError(str(error)) from error
         if minor > MAX_AMOUNT:
             largest = format_amount(MAX_AMOUNT, self.currency)
-            raise forms.ValidationError(_("The amount must be at most %(amount)s.") % {"amount": largest})
+            raise forms.ValidationError(f"The amount must be at most {largest}.")
         return minor
 
     def has_changed(self, initial: Any, data: Any) -> bool:

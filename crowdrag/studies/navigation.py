@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import TextChoices
 from django.http import HttpRequest
 from django.utils.functional import Promise, SimpleLazyObject
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag import __version__
 
@@ -20,12 +19,12 @@ class Group(TextChoices):
     """The groups of the sidebar in their order. A group without a label shows its items without a heading."""
 
     OVERVIEW = "overview", ""
-    DATA = "data", _("Data")
-    COLLECT = "collect", _("Collect")
-    RESULTS = "results", _("Results")
+    DATA = "data", "Data"
+    COLLECT = "collect", "Collect"
+    RESULTS = "results", "Results"
     EXPERIMENTS = "experiments", ""
-    PUBLISH = "publish", _("Publish")
-    SETTINGS = "settings", _("Settings")
+    PUBLISH = "publish", "Publish"
+    SETTINGS = "settings", "Settings"
 
 
 @dataclass(frozen=True)

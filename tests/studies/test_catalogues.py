@@ -2,6 +2,9 @@
 
 import gettext
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 from django.conf import settings
 
+ROOT = Path(settings.BASE_DIR)
 LOCALE = Path(settings.LOCALE_PATHS[0])
 LANGUAGES = sorted(code for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE)
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd%]|\{\w+\}|</?[a-z]+[^>]*>")
@@ -69,3 +73,16 @@ def test_the_catalogue_is_compiled(language: str) -> None:
 def test_all_languages_have_the_same_texts() -> None:
     first, *others = [{str(message.id) for message in messages(language)} for language in LANGUAGES]
     assert [other ^ first for other in others] == [set()] * len(others)
+
+
+@pytest.mark.skipif(shutil.which("xgettext") is None, reason="needs GNU gettext")
+def test_every_marked_text_is_in_the_catalogues(tmp_path: Path) -> None:
+    """As `make messages` finds them. A text that nobody marks is found in test_page_language.py."""
+    for name in ("crowdrag", "annotation", "writing", "analysis", "templates"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("locale", "__pycache__"))
+    (tmp_path / "locale").mkdir()
+    command = [sys.executable, "-m", "django", "makemessages", "--locale=de", "--no-location"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin"})
+    marked = {str(message.id) for message in read(tmp_path / "locale/de/LC_MESSAGES/django.po") if message.id}
+    known = {str(message.id) for message in messages("de")}
+    assert (sorted(marked - known), sorted(known - marked)) == ([], [])

@@ -5,7 +5,6 @@ from django.db import models
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils.text import Truncator
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments.terms import within
 from crowdrag.studies.models import Decision, Participant, Study, Versioned
@@ -41,11 +40,11 @@ class Topic(models.Model):
     """A query that responses answer. Never updated: a changed query is a new version."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="topics")
-    external_id = models.CharField(_("id"), max_length=200)
-    version = models.PositiveIntegerField(_("version"), default=1)
-    query = models.TextField(_("query"))
-    narrative = models.TextField(_("narrative"), blank=True)
-    created_at = models.DateTimeField(_("created"))
+    external_id = models.CharField("id", max_length=200)
+    version = models.PositiveIntegerField("version", default=1)
+    query = models.TextField("query")
+    narrative = models.TextField("narrative", blank=True)
+    created_at = models.DateTimeField("created")
 
     objects = TopicQuerySet.as_manager()
 
@@ -70,11 +69,11 @@ class Passage(models.Model):
     """A text of the collection. Never updated: a changed text is a new version."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="passages")
-    external_id = models.CharField(_("source id"), max_length=300)
-    version = models.PositiveIntegerField(_("version"), default=1)
-    text = models.TextField(_("text"))
-    title = models.TextField(_("title"), blank=True)
-    url = models.TextField(_("address"), blank=True)
+    external_id = models.CharField("source id", max_length=300)
+    version = models.PositiveIntegerField("version", default=1)
+    text = models.TextField("text")
+    title = models.TextField("title", blank=True)
+    url = models.TextField("address", blank=True)
 
     class Meta:
         constraints = [
@@ -123,9 +122,9 @@ class RetrievedPassage(models.Model):
 class Style(Versioned):
     """How a response is to be written: bullet, essay, news, or the study's own."""
 
-    label = models.CharField(_("label"), max_length=100)
-    instructions = models.TextField(_("instructions, in Markdown"), blank=True)
-    target_words = models.PositiveIntegerField(_("Target length (words)"), default=250, validators=within(1, 5000))
+    label = models.CharField("label", max_length=100)
+    instructions = models.TextField("instructions, in Markdown", blank=True)
+    target_words = models.PositiveIntegerField("Target length (words)", default=250, validators=within(1, 5000))
 
     class Meta(Versioned.Meta):
         pass
@@ -147,19 +146,19 @@ class Response(models.Model):
     """A response as submitted. The text never changes; a revision is another response."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="responses")
-    external_id = models.CharField(_("id"), max_length=200)
+    external_id = models.CharField("id", max_length=200)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="responses")
     style = models.ForeignKey(Style, models.PROTECT, related_name="responses")
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="responses")
-    origin = models.CharField(_("origin"), max_length=10, choices=Origin.choices)
+    origin = models.CharField("origin", max_length=10, choices=Origin.choices)
     task = models.OneToOneField("writing.WritingTask", models.PROTECT, null=True, blank=True, related_name="response")
-    text = models.TextField(_("text"))
-    words = models.PositiveIntegerField(_("words"))
-    dropped_citations = models.PositiveIntegerField(_("citations without a passage"), default=0)
-    submitted_at = models.DateTimeField(_("submitted"), null=True, blank=True)
-    created_at = models.DateTimeField(_("stored"))
+    text = models.TextField("text")
+    words = models.PositiveIntegerField("words")
+    dropped_citations = models.PositiveIntegerField("citations without a passage", default=0)
+    submitted_at = models.DateTimeField("submitted", null=True, blank=True)
+    created_at = models.DateTimeField("stored")
     # What the latest decision on inclusion says; the decisions with their reasons are rows of their own.
-    is_included = models.BooleanField(_("included"), default=True)
+    is_included = models.BooleanField("included", default=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()

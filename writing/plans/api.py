@@ -6,7 +6,6 @@ from typing import Any, ClassVar, TypeVar
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -165,7 +164,7 @@ def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
         raise Problem("refused", str(error), errors=errors) from None
     except services.NotReady as error:
         errors = [{"detail": problem, "code": "missing"} for problem in error.problems]
-        raise Problem("conflict", str(error) or _("Something is missing."), errors=errors) from None
+        raise Problem("conflict", str(error) or "Something is missing.", errors=errors) from None
 
 
 LONGEST = 50_000
@@ -359,7 +358,7 @@ class Styles(ListEndpoint):
         """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
         plan, data = self.one(plan_of_study(self)), self.validated(NewStyle)
         if self.rows().filter(style__name=data["name"]).exists():
-            raise Problem("conflict", _("The plan already has a style with this name. Use PUT to change it."))
+            raise Problem("conflict", "The plan already has a style with this name. Use PUT to change it.")
         run_or_refuse(services.add_style, plan=plan, now=timezone.now(), **data)
         return Response(StyleRow(self.rows().get(style__name=data["name"])).data, status=201)
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from django import forms
-from django.utils.translation import gettext_lazy
 
 from analysis.text.words import normalize
 from crowdrag.assignments.terms import TermsForm, form_field
@@ -36,16 +35,14 @@ class PlanForm(TermsForm):
     TERMS = WritingPlan.TERMS
 
     styles = forms.MultipleChoiceField(
-        label=gettext_lazy("Styles"),
+        label="Styles",
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("People write on each topic in each of these styles."),
+        help_text="People write on each topic in each of these styles.",
     )
     trial_topics = forms.CharField(
-        label=gettext_lazy("Trial topics"), required=False, widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
-        help_text=gettext_lazy(
-            "Topic IDs, one per line. New writers write on these topics first and are paid for it. They continue when "
-            "all these responses are accepted. Leave empty for no trial."
-        ),
+        label="Trial topics", required=False, widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
+        help_text="Topic IDs, one per line. New writers write on these topics first and are paid for it. They continue "
+            "when all these responses are accepted. Leave empty for no trial.",
     )  # fmt: skip
 
     class Meta:
@@ -73,17 +70,15 @@ def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:
 class StyleForm(forms.Form):
     """A style of the study's own, or another wording of one."""
 
-    label = forms.CharField(
-        label=gettext_lazy("Name"), max_length=100, help_text=gettext_lazy("Writers see this name.")
-    )
+    label = forms.CharField(label="Name", max_length=100, help_text="Writers see this name.")
     name = forms.CharField(
-        label=gettext_lazy("Short name"), max_length=64,
-        help_text=gettext_lazy("For exports. Lower-case letters, digits and underscores. You cannot change it later."),
+        label="Short name", max_length=64,
+        help_text="For exports. Lower-case letters, digits and underscores. You cannot change it later.",
     )  # fmt: skip
     target_words = form_field(Style._meta.get_field("target_words"))
     instructions = forms.CharField(
-        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=gettext_lazy("In Markdown. Shown beside the editor while people write."),
+        label="Instructions", widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="In Markdown. Shown beside the editor while people write.",
     )  # fmt: skip
 
 
@@ -91,8 +86,8 @@ class InstructionsForm(forms.Form):
     """What writers are told, whatever the style."""
 
     text = forms.CharField(
-        label=gettext_lazy("Instructions"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
-        help_text=gettext_lazy("In Markdown: blank line for a new paragraph, - for a list item, ** for bold."),
+        label="Instructions", widget=forms.Textarea(attrs={"rows": 22}), strip=False,
+        help_text="In Markdown: blank line for a new paragraph, - for a list item, ** for bold.",
     )  # fmt: skip
 
 
@@ -100,17 +95,17 @@ class ConsentForm(forms.Form):
     """What people are asked to agree to, and under which licences what they give is released."""
 
     text = forms.CharField(
-        label=gettext_lazy("Consent text"), widget=forms.Textarea(attrs={"rows": 22}), strip=False,
-        help_text=gettext_lazy("In Markdown. It must say what is recorded. The default text does."),
+        label="Consent text", widget=forms.Textarea(attrs={"rows": 22}), strip=False,
+        help_text="In Markdown. It must say what is recorded. The default text does.",
     )  # fmt: skip
-    text_licence = LicenceField(label=gettext_lazy("Licence of responses"))
+    text_licence = LicenceField(label="Licence of responses")
     log_licence = LicenceField(
-        label=gettext_lazy("Licence of writing logs"), required=False,
-        help_text=gettext_lazy("Writers choose whether to release their logs. Leave empty to release no logs."),
+        label="Licence of writing logs", required=False,
+        help_text="Writers choose whether to release their logs. Leave empty to release no logs.",
     )  # fmt: skip
     timing_licence = LicenceField(
-        label=gettext_lazy("Licence of timing data"), required=False,
-        help_text=gettext_lazy("The time of each change and key press. Leave empty to release no timing."),
+        label="Licence of timing data", required=False,
+        help_text="The time of each change and key press. Leave empty to release no timing.",
     )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Instructions, surveys with answers, and the writing plan."""
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
@@ -13,7 +12,7 @@ from ..enums import SurveyKind
 class WritingInstructions(Versioned):
     """The study's instructions to writers in one version; a style adds its own."""
 
-    text = models.TextField(_("instructions, in Markdown"))
+    text = models.TextField("instructions, in Markdown")
 
     class Meta(Versioned.Meta):
         pass
@@ -54,40 +53,38 @@ class WritingPlan(models.Model):
     TERMS = ("slots", "tasks_per_person", "minutes", "lease_hours", "copied_words", "pay", "fee", "tax", "wage_floor")
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="writing_plan")
-    is_open = models.BooleanField(_("open to writers"), default=False)
+    is_open = models.BooleanField("open to writers", default=False)
     styles = models.ManyToManyField(Style, through="PlanStyle", related_name="plans")
     slots = models.PositiveSmallIntegerField(
-        _("Responses per topic and style"),
+        "Responses per topic and style",
         default=1,
         validators=within(1, 1000),
-        help_text=_("Each response is by a different person. Nobody writes twice on a topic."),
+        help_text="Each response is by a different person. Nobody writes twice on a topic.",
     )
     instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="plans")
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="writing_plans")
     entry_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="entry_plans")
     exit_survey = models.ForeignKey(Survey, models.PROTECT, null=True, blank=True, related_name="exit_plans")
-    pay = AmountColumn(_("Pay per response"), default=0)
-    fee = AmountColumn(_("Platform fee per response"), default=0, help_text=_("Added to the pay. 0 if there is none."))
-    tax = AmountColumn(
-        _("Tax per response"), default=0, help_text=_("Added to the pay and the fee. 0 if there is none.")
-    )
+    pay = AmountColumn("Pay per response", default=0)
+    fee = AmountColumn("Platform fee per response", default=0, help_text="Added to the pay. 0 if there is none.")
+    tax = AmountColumn("Tax per response", default=0, help_text="Added to the pay and the fee. 0 if there is none.")
     wage_floor = AmountColumn(
-        _("Minimum wage per hour"),
+        "Minimum wage per hour",
         null=True,
         blank=True,
-        help_text=_("We show you who earns less, based on the time they took. Leave empty for no check."),
+        help_text="We show you who earns less, based on the time they took. Leave empty for no check.",
     )
     minutes = models.PositiveSmallIntegerField(
-        _("Estimated minutes per response"),
+        "Estimated minutes per response",
         default=25,
         validators=within(1, 600),
-        help_text=_("Shown to writers. Used to compute the wage until someone has written a response."),
+        help_text="Shown to writers. Used to compute the wage until someone has written a response.",
     )
     lease_hours = models.PositiveSmallIntegerField(
-        _("Hours until an inactive task is released"),
+        "Hours until an inactive task is released",
         default=24,
         validators=within(1, 2000),
-        help_text=_("Counted from the writer's last activity. The text is kept."),
+        help_text="Counted from the writer's last activity. The text is kept.",
     )
     copied_words = models.PositiveSmallIntegerField(
         "Words in a row that count as copied",
@@ -101,11 +98,11 @@ class WritingPlan(models.Model):
         ),
     )
     tasks_per_person = models.PositiveSmallIntegerField(
-        _("Maximum responses per person"),
+        "Maximum responses per person",
         null=True,
         blank=True,
         validators=within(1, 30_000),
-        help_text=_("Leave empty for no limit."),
+        help_text="Leave empty for no limit.",
     )
     trial_topics = models.ManyToManyField(Topic, through="PlanTrialTopic", related_name="trial_plans")
     updated_at = models.DateTimeField()

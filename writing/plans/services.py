@@ -9,8 +9,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext
 
 from crowdrag.assignments.terms import set_terms
 from crowdrag.studies import codes, money
@@ -29,7 +27,7 @@ from . import default_texts, surveys
 NAME: Final = "writing"
 MOST_TRIAL_TOPICS: Final = 20
 SURVEY_FIELDS: Final = {SurveyKind.ENTRY: "entry_survey", SurveyKind.EXIT: "exit_survey"}
-CLOSE_FIRST: Final = gettext_noop("This plan is open and people are writing. Close it first.")
+CLOSE_FIRST: Final = "This plan is open and people are writing. Close it first."
 
 
 class BadPlan(ValueError):  # noqa: N818 -- it says what the plan would be
@@ -94,9 +92,9 @@ def change_terms(
     chosen = _styles(plan, style_names, problems) if style_names is not None else styles_of(plan)
     tried = _trial_topics(plan, trial_topics, problems) if trial_topics is not None else None
     if plan.is_open and not plan.pay:
-        problems["pay"] = _("This plan is open and people are writing. Enter the pay, or close the plan first.")
+        problems["pay"] = "This plan is open and people are writing. Enter the pay, or close the plan first."
     if plan.is_open and not chosen:
-        problems["styles"] = _(CLOSE_FIRST)
+        problems["styles"] = CLOSE_FIRST
     if problems:
         raise BadPlan(problems)
     _touch(plan, now)
@@ -124,7 +122,7 @@ def change_instructions(*, plan: WritingPlan, text: str, now: datetime) -> Writi
     """
     text = _text(text)
     if not text:
-        raise BadPlan({"text": _("Enter the instructions.")})
+        raise BadPlan({"text": "Enter the instructions."})
     plan = slots.lock_plan(plan)
     plan.instructions = _instructions(plan.study, text, now)
     return _touch(plan, now)
@@ -148,9 +146,9 @@ def change_consent(
     }
     problems = codes.unknown_licences(content)
     if not content["text"]:
-        problems["text"] = _("Enter the consent text.")
+        problems["text"] = "Enter the consent text."
     if not content["text_licence"]:
-        problems["text_licence"] = _("Enter the licence under which responses are released, for example CC-BY-4.0.")
+        problems["text_licence"] = "Enter the licence under which responses are released, for example CC-BY-4.0."
     if problems:
         raise BadPlan(problems)
     plan = slots.lock_plan(plan)
@@ -191,9 +189,9 @@ def add_style(
     style = Style(study=plan.study, name=name, created_at=now)
     problems = set_terms(style, content)
     if not surveys.NAME.fullmatch(name):
-        problems["name"] = _("Use only lower-case letters, digits and underscores. Start with a letter.")
+        problems["name"] = "Use only lower-case letters, digits and underscores. Start with a letter."
     if not content["instructions"]:
-        problems["instructions"] = _("Enter instructions for this style.")
+        problems["instructions"] = "Enter instructions for this style."
     if problems:
         raise BadPlan(problems)
     plan = slots.lock_plan(plan)
@@ -217,7 +215,7 @@ def _styles(plan: WritingPlan, names: Sequence[str], problems: dict[str, str]) -
     # A version that the plan asks for stays until it is changed on purpose.
     styles |= {each.style.name: each.style for each in plan.plan_styles.select_related("style")}
     if unknown := [name for name in names if name not in styles]:
-        problems["styles"] = _("This study has no style called %(names)s.") % {"names": ", ".join(unknown)}
+        problems["styles"] = "This study has no style called {names}.".format(names=", ".join(unknown))
     return [styles[name] for name in dict.fromkeys(names) if name in styles]
 
 
@@ -227,11 +225,11 @@ def _trial_topics(plan: WritingPlan, ids: Sequence[str], problems: dict[str, str
     topics = {topic.external_id: topic for topic in current}
     with_passages = set(current.filter(retrieved__isnull=False).values_list("external_id", flat=True))
     if len(topic_ids) > MOST_TRIAL_TOPICS:
-        problems["trial_topics"] = _("Enter at most %(n)s topics.") % {"n": MOST_TRIAL_TOPICS}
+        problems["trial_topics"] = f"Enter at most {MOST_TRIAL_TOPICS} topics."
     elif unknown := [each for each in topic_ids if each not in topics]:
-        problems["trial_topics"] = _("This study has no topic with the ID %(ids)s.") % {"ids": ", ".join(unknown)}
+        problems["trial_topics"] = "This study has no topic with the ID {ids}.".format(ids=", ".join(unknown))
     elif bare := [each for each in topic_ids if each not in with_passages]:
-        problems["trial_topics"] = _("These topics have no passages: %(ids)s.") % {"ids": ", ".join(bare)}
+        problems["trial_topics"] = "These topics have no passages: {ids}.".format(ids=", ".join(bare))
     return [topics[each] for each in topic_ids if each in topics]
 
 
@@ -334,15 +332,15 @@ def readiness(plan: WritingPlan) -> Readiness:
     outcome = Readiness()
     _topics(plan, outcome)
     if not plan.plan_styles.exists():
-        outcome.problems.append(_("Choose at least one style."))
+        outcome.problems.append("Choose at least one style.")
     if not plan.pay:
-        outcome.problems.append(_("Enter the pay per response."))
+        outcome.problems.append("Enter the pay per response.")
     if not plan.minutes:
-        outcome.problems.append(_("Enter the estimated minutes per response."))
+        outcome.problems.append("Enter the estimated minutes per response.")
     if plan.instructions is None:
-        outcome.problems.append(_("Write the instructions."))
+        outcome.problems.append("Write the instructions.")
     if plan.consent_text is None:
-        outcome.problems.append(_("Write the consent text."))
+        outcome.problems.append("Write the consent text.")
     _wage(plan, outcome)
     return outcome
 
@@ -384,16 +382,16 @@ def _topics(plan: WritingPlan, outcome: Readiness) -> None:
     with_passages = set(topics.filter(retrieved__isnull=False).values_list("external_id", flat=True).distinct())
     bare = [external_id for external_id in known if external_id not in with_passages]
     if not known:
-        outcome.problems.append(_("There are no topics to write on. Import topics with their passages."))
+        outcome.problems.append("There are no topics to write on. Import topics with their passages.")
     elif not with_passages:
-        outcome.problems.append(_("No topic has passages. Import passages with the topics, or as a run with passages."))
+        outcome.problems.append("No topic has passages. Import passages with the topics, or as a run with passages.")
     elif bare:
         named = {"n": len(bare), "ids": ", ".join(bare[:5]) + (" …" if len(bare) > 5 else "")}
         outcome.warnings.append(
-            ngettext(
-                "%(n)s topic has no passages to cite: %(ids)s",
-                "%(n)s topics have no passages to cite: %(ids)s",
-                len(bare),
+            (
+                "%(n)s topic has no passages to cite: %(ids)s"
+                if len(bare) == 1
+                else "%(n)s topics have no passages to cite: %(ids)s"
             )
             % named
         )
@@ -403,7 +401,7 @@ def _wage(plan: WritingPlan, outcome: Readiness) -> None:
     outcome.warnings.extend(undisclosed(plan.study))
     wage = promised_wage(plan)
     if plan.wage_floor is None:
-        outcome.warnings.append(_("You set no minimum wage. We cannot tell you when people earn too little."))
+        outcome.warnings.append("You set no minimum wage. We cannot tell you when people earn too little.")
     elif wage is not None and plan.pay and wage < plan.wage_floor:
         amounts = {
             "wage": money.format_amount(wage, plan.study.currency),
@@ -411,6 +409,7 @@ def _wage(plan: WritingPlan, outcome: Readiness) -> None:
             "minutes": plan.minutes,
         }
         outcome.warnings.append(
-            _("At %(minutes)s minutes per response, the pay is %(wage)s per hour, below your minimum of %(floor)s.")
-            % amounts
+            "At {minutes} minutes per response, the pay is {wage} per hour, below your minimum of {floor}.".format(
+                **amounts
+            )
         )

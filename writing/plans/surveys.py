@@ -107,39 +107,37 @@ class _Reader:
     def text(self, fields: Mapping[str, Any], field: str, *, required: bool) -> str:
         value = fields.get(field, "")
         if not isinstance(value, str) or value != _storable(value) or len(value) > LONGEST_LABEL:
-            self.wrong(
-                _("“%(field)s” must be text with at most %(n)s characters.") % {"field": field, "n": LONGEST_LABEL}
-            )
+            self.wrong(f"“{field}” must be text with at most {LONGEST_LABEL} characters.")
             return ""
         if required and not value.strip():
-            self.wrong(_("“%(field)s” is missing.") % {"field": field})
+            self.wrong(f"“{field}” is missing.")
         return value.strip()
 
     def options(self, source: Any, kind: str) -> list[dict[str, Any]]:
         if kind == "text":
             if source:
-                self.wrong(_("a question of kind text cannot have options."))
+                self.wrong("a question of kind text cannot have options.")
             return []
         if not isinstance(source, list) or not 2 <= len(source) <= MOST_OPTIONS:
-            self.wrong(_("“options” must be a list of 2 to %(n)s options.") % {"n": MOST_OPTIONS})
+            self.wrong(f"“options” must be a list of 2 to {MOST_OPTIONS} options.")
             return []
         options = [self._option(option) for option in source]
         values = [option["value"] for option in options]
         if len(set(map(str, values))) != len(values):
-            self.wrong(_("two options have the same value."))
+            self.wrong("two options have the same value.")
         if kind == "scale" and not all(isinstance(value, int) for value in values):
-            self.wrong(_("the values of a scale must be whole numbers."))
+            self.wrong("the values of a scale must be whole numbers.")
         return options
 
     def _option(self, source: Any) -> dict[str, Any]:
         if not isinstance(source, Mapping) or set(source) != {"value", "label"}:
-            self.wrong(_("each option must have a value and a label, and nothing else."))
+            self.wrong("each option must have a value and a label, and nothing else.")
             return {"value": "", "label": ""}
         value = source["value"]
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-            self.wrong(_("an option's value must be a whole number or a word."))
+            self.wrong("an option's value must be a whole number or a word.")
         elif isinstance(value, str) and (value != _storable(value) or len(value) > LONGEST_LABEL):
-            self.wrong(_("the value of an option is too long or contains characters that cannot be stored."))
+            self.wrong("the value of an option is too long or contains characters that cannot be stored.")
             value = ""
         return {"value": value, "label": self.text(source, "label", required=True)}
 
@@ -159,24 +157,23 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
         try:
             source = json.loads(source)
         except json.JSONDecodeError as error:
-            message = _("This is not valid JSON: line %(line)s, column %(column)s: %(what)s.")
+            message = "This is not valid JSON: line %(line)s, column %(column)s: %(what)s."
             raise BadSurvey([message % {"line": error.lineno, "column": error.colno, "what": error.msg}]) from error
         except RecursionError as error:
-            raise BadSurvey([_("This is nested too deeply.")]) from error
+            raise BadSurvey(["This is nested too deeply."]) from error
     if not isinstance(source, list) or len(source) > MOST_QUESTIONS:
-        raise BadSurvey([_("A survey must be a list of at most %(n)s questions.") % {"n": MOST_QUESTIONS}])
+        raise BadSurvey([f"A survey must be a list of at most {MOST_QUESTIONS} questions."])
     reader = _Reader([])
     questions = []
     for number, fields in enumerate(source, start=1):
-        reader.where = _("Question %(n)s") % {"n": number}
+        reader.where = f"Question {number}"
         if isinstance(fields, Mapping):
             questions.append(_question(fields, reader))
         else:
-            reader.wrong(_("it must be an object with name, text and kind."))
+            reader.wrong("it must be an object with name, text and kind.")
     names = [question["name"] for question in questions]
     reader.problems += [
-        _("Two questions are called “%(name)s”.") % {"name": name}
-        for name in sorted({n for n in names if names.count(n) > 1})
+        f"Two questions are called “{name}”." for name in sorted({n for n in names if names.count(n) > 1})
     ]
     if reader.problems:
         raise BadSurvey(reader.problems)
@@ -185,22 +182,22 @@ def parse(source: str | list[Any]) -> list[dict[str, Any]]:
 
 def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     if unknown := sorted(str(field) for field in fields if field not in FIELDS):
-        reader.wrong(_("unknown fields: %(fields)s.") % {"fields": ", ".join(unknown)})
+        reader.wrong(f"unknown fields: {', '.join(unknown)}.")
     name = reader.text(fields, "name", required=True)
     if name and not NAME.fullmatch(name):
-        reader.wrong(_("“name” must use only lower-case letters, digits and underscores, and start with a letter."))
+        reader.wrong("“name” must use only lower-case letters, digits and underscores, and start with a letter.")
     kind = fields.get("kind", "choice")
     if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
-        reader.wrong(_("“kind” must be scale, choice or text."))
+        reader.wrong("“kind” must be scale, choice or text.")
         kind = "text"
     required = fields.get("required", True)
     if not isinstance(required, bool):
-        reader.wrong(_("“required” must be true or false."))
+        reader.wrong("“required” must be true or false.")
     question = {"name": name, "text": reader.text(fields, "text", required=True), "kind": kind}
     question |= {"options": reader.options(fields.get("options", []), str(kind)), "required": required}
     ends = {end: reader.text(fields, end, required=False) for end in ("low", "high") if end in fields}
     if ends and kind != "scale":
-        reader.wrong(_("only a scale can have labels in “low” and “high”."))
+        reader.wrong("only a scale can have labels in “low” and “high”.")
     return question | ends
 
 

@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
@@ -40,7 +39,7 @@ def plan_page(request: HttpRequest, study: Study) -> HttpResponse:
         return _show_plan(request, writing_plan, PlanForm(writing_plan))
     form = PlanForm(writing_plan, request.POST)
     if form.is_valid() and _change(writing_plan, form):
-        messages.success(request, _("Saved."))
+        messages.success(request, "Saved.")
         return redirect("writing_plan", study.slug)
     return _show_plan(request, services.get_plan(study) or writing_plan, form, status=422)
 
@@ -56,7 +55,7 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
         services.close_plan(plan=plan, now=timezone.now())
         messages.success(
             request,
-            _("The plan is closed. Nobody can start a new task. Writers who have a task can finish it and are paid."),
+            "The plan is closed. Nobody can start a new task. Writers who have a task can finish it and are paid.",
         )
         return redirect("writing_plan", study.slug)
     try:
@@ -65,7 +64,7 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
         for problem in error.problems:
             messages.error(request, problem)
     else:
-        messages.success(request, _("The plan is open. People can write now. Create a link for them under “People”."))
+        messages.success(request, "The plan is open. People can write now. Create a link for them under “People”.")
     return redirect("writing_plan", study.slug)
 
 
@@ -131,9 +130,9 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
     if _is_to_save(request, form):
         saved = _saved(form, lambda: services.change_instructions(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
-            messages.success(request, _("Saved. Writers who claim a task from now on see this version."))
+            messages.success(request, "Saved. Writers who claim a task from now on see this version.")
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": _("Instructions"), "held": plan.instructions, "preview": form["text"].value()}
+    context = {"title": "Instructions", "held": plan.instructions, "preview": form["text"].value()}
     return _show_text(request, plan, form, "writing/plans/text.html", context)
 
 
@@ -147,10 +146,10 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
         saved = _saved(form, lambda: services.change_consent(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
             messages.success(
-                request, _("Saved. People who agreed to an earlier version must agree again before they continue.")
+                request, "Saved. People who agreed to an earlier version must agree again before they continue."
             )
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": _("Consent"), "held": held, "preview": form["text"].value(), "licences": LICENCES}
+    context = {"title": "Consent", "held": held, "preview": form["text"].value(), "licences": LICENCES}
     return _show_text(request, plan, form, "writing/plans/text.html", context)
 
 
@@ -167,9 +166,9 @@ def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpRespon
     if _is_to_save(request, form):
         saved = _saved(form, lambda: services.add_style(plan=plan, now=timezone.now(), **form.cleaned_data))
         if saved:
-            messages.success(request, _("Saved. The plan now includes this style."))
+            messages.success(request, "Saved. The plan now includes this style.")
             return redirect("writing_plan", plan.study.slug)
-    context = {"title": held.label if held else _("Your own style"), "held": held, "style": held}
+    context = {"title": held.label if held else "Your own style", "held": held, "style": held}
     return _show_text(
         request, plan, form, "writing/plans/text.html", context | {"preview": form["instructions"].value()}
     )
@@ -194,7 +193,7 @@ def questions(request: HttpRequest, plan: WritingPlan, kind: str) -> HttpRespons
             services.change_survey(
                 plan=plan, kind=survey_kind, questions=plan_forms.questions(rows), now=timezone.now()
             )
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return _redirect(request, plan)
     context = {
         "plan": plan,

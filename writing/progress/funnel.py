@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Arrival, Consent, EntryLink, Participant, Study
 
@@ -41,12 +40,12 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
     consents = consents.filter(text__name=plan.consent_text.name) if plan and plan.consent_text else consents.none()
     answers = SurveyAnswers.objects.filter(task__in=tasks, survey__kind=SurveyKind.ENTRY)
     steps = [
-        ("arrived", _("Opened a link"), people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
-        ("consented", _("Consented"), people_of(consents)),
-        ("claimed", _("Claimed a task"), people_of(tasks)),
-        ("answered", _("Answered the questions before writing"), people_of(answers, "task__participant")),
-        ("submitted", _("Submitted a response"), people_of(tasks.filter(state__in=HANDED_IN))),
-        ("accepted", _("Had a response accepted"), people_of(tasks.filter(state=TaskState.ACCEPTED))),
+        ("arrived", "Opened a link", people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
+        ("consented", "Consented", people_of(consents)),
+        ("claimed", "Claimed a task", people_of(tasks)),
+        ("answered", "Answered the questions before writing", people_of(answers, "task__participant")),
+        ("submitted", "Submitted a response", people_of(tasks.filter(state__in=HANDED_IN))),
+        ("accepted", "Had a response accepted", people_of(tasks.filter(state=TaskState.ACCEPTED))),
     ]
     if not (plan and plan.entry_survey_id):
         steps = [step for step in steps if step[0] != "answered"]
@@ -60,7 +59,7 @@ def ladder(invited: set[int], steps: Sequence[tuple[str, str, set[int]]]) -> lis
     """
     reached = _at_least([people for _name, _label, people in steps])
     arrived, before = reached[0], invited
-    stages = [Stage("invited", _("Invited by name"), len(invited), None, None)]
+    stages = [Stage("invited", "Invited by name", len(invited), None, None)]
     for (name, label, _own), people in zip(steps, reached, strict=True):
         stages.append(Stage(name, label, len(people), _share(people, arrived), _share(people, before)))
         before = people

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from django.db.models import Avg, Count
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from analysis.stats.bootstrap import Interval
 from crowdrag.studies import money
@@ -182,7 +181,7 @@ def _times(responses: Sequence[wages.ResponsePay], styles: Sequence[StateCounts]
     of_style = [(style.label, [each for each in proper if each.row.style == style.name]) for style in styles]
     trials = [each for each in responses if each.row.is_trial]
     times = []
-    for label, these in (*of_style, ("", proper), (_("trials"), trials)):
+    for label, these in (*of_style, ("", proper), ("trials", trials)):
         if (interval := wages.medians(each.seconds for each in these)) is not None:
             times.append(WritingTime(label, interval))
     return times
@@ -351,10 +350,10 @@ def writing_part(study: Study) -> StepPart | None:
         return None
     whole = queries.total(queries.counts_by_style(queries.count_groups(study), _slots_by_style(plan)))
     planned = whole.planned or 0
-    text = _("%(done)d of %(planned)d responses written") % {"done": whole.done, "planned": planned}
+    text = f"{whole.done} of {planned} responses written"
     if planned and whole.done >= planned:
         return StepPart(text, Progress.DONE, url=reverse("writing_progress", args=[study.slug]))
-    action = Action(_("Open the writing plan"), reverse("writing_plan", args=[study.slug]))
+    action = Action("Open the writing plan", reverse("writing_plan", args=[study.slug]))
     url = reverse("writing_progress", args=[study.slug])
     return StepPart(text, Progress.STARTED if plan.is_open or whole.done else Progress.TO_DO, action, url)
 

@@ -5,7 +5,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from crowdrag.studies import money
@@ -62,7 +61,7 @@ def top_up(request: HttpRequest, study: Study, writer: int) -> HttpResponse:
     )
     if amount:
         named = {"amount": money.format_amount(amount, study.currency), "who": participant.external_id}
-        messages.success(request, _("Top-up added: %(amount)s for %(who)s.") % named)
+        messages.success(request, "Top-up added: {amount} for {who}.".format(**named))
     else:
-        messages.info(request, _("No top-up needed. The wage of this writer is no longer below the minimum wage."))
+        messages.info(request, "No top-up needed. The wage of this writer is no longer below the minimum wage.")
     return redirect("writing_progress", study.slug)

@@ -13,7 +13,6 @@ from statistics import median
 
 import numpy as np
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from analysis.stats.bootstrap import Interval, percentile_interval
 from analysis.stats.weighted import quantile_has_interval
@@ -154,7 +153,7 @@ def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -
     writers = pay_of_writers(rows, responses, floor)
     if floor is None or not writers or not writers[0].is_below:
         return 0
-    reason = _("Topped up to %(wage)s per hour.") % {"wage": money.format_amount(floor, study.currency)}
+    reason = f"Topped up to {money.format_amount(floor, study.currency)} per hour."
     owed = {each.row.pk: amount for each in responses if (amount := top_up_amount(each, floor))}
     for task in WritingTask.objects.filter(pk__in=owed).order_by("pk"):
         TASKS.pay(task, amount=owed[task.pk], reason=reason, by=by, now=now)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments.assignees import CHOICES
 from crowdrag.studies.money import AmountField
@@ -18,7 +17,7 @@ class AcceptForm(forms.Form):
 
     # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
     note = forms.CharField(
-        label=_("Note to the writer"),
+        label="Note to the writer",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
         max_length=5000,
@@ -34,8 +33,8 @@ class SendBackForm(forms.Form):
     """Ask for a revision."""
 
     note = forms.CharField(
-        label=_("Requested changes"),
-        help_text=_("The writer reads this and continues from the current text."),
+        label="Requested changes",
+        help_text="The writer reads this and continues from the current text.",
         widget=NOTE,
         max_length=5000,
     )
@@ -49,13 +48,13 @@ class SendBackForm(forms.Form):
 class RejectForm(forms.Form):
     """Reject: say why, and what is paid all the same."""
 
-    PAY = (("none", _("no pay")), ("part", _("partial pay")), ("all", _("full pay")))
+    PAY = (("none", "no pay"), ("part", "partial pay"), ("all", "full pay"))
 
     reason = forms.CharField(
-        label=_("Reason"), help_text=_("The writer reads this and can contest it."), widget=NOTE, max_length=5000
+        label="Reason", help_text="The writer reads this and can contest it.", widget=NOTE, max_length=5000
     )
-    pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
-    amount = AmountField(label=_("Amount of partial pay"), required=False)
+    pay = forms.ChoiceField(label="Pay", choices=PAY, widget=forms.RadioSelect, initial="none")
+    amount = AmountField(label="Amount of partial pay", required=False)
 
     def __init__(self, task: WritingTask, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -69,9 +68,9 @@ class RejectForm(forms.Form):
         whole, amount = self.task.pay or 0, cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
             if not amount:
-                self.add_error("amount", _("Enter an amount."))
+                self.add_error("amount", "Enter an amount.")
             elif amount > whole:
-                self.add_error("amount", _("This amount is more than the pay offered."))
+                self.add_error("amount", "This amount is more than the pay offered.")
         cleaned["pay_part"] = {"all": whole, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
 
@@ -79,10 +78,10 @@ class RejectForm(forms.Form):
 class InclusionForm(forms.Form):
     """Include in the analysis or leave out, whatever is paid."""
 
-    CHOICES = (("include", _("include")), ("exclude", _("exclude")))
+    CHOICES = (("include", "include"), ("exclude", "exclude"))
 
-    inclusion = forms.ChoiceField(label=_("Analysis"), choices=CHOICES, widget=forms.RadioSelect)
-    why = forms.CharField(label=_("Reason (kept on record)"), widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
+    inclusion = forms.ChoiceField(label="Analysis", choices=CHOICES, widget=forms.RadioSelect)
+    why = forms.CharField(label="Reason (kept on record)", widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -92,7 +91,7 @@ class InclusionForm(forms.Form):
 class ReverseForm(forms.Form):
     """Accept after all what was rejected, and pay the rest."""
 
-    note = forms.CharField(label=_("Note to the writer"), widget=NOTE, max_length=5000)
+    note = forms.CharField(label="Note to the writer", widget=NOTE, max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -102,8 +101,8 @@ class ReverseForm(forms.Form):
 class PayForm(forms.Form):
     """Pay something beside: when the fault was ours, say."""
 
-    amount = AmountField(label=_("Amount"))
-    reason = forms.CharField(label=_("Reason"), help_text=_("The writer reads it."), max_length=200)
+    amount = AmountField(label="Amount")
+    reason = forms.CharField(label="Reason", help_text="The writer reads it.", max_length=200)
 
     def __init__(self, currency: str, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -114,12 +113,12 @@ class PayForm(forms.Form):
 class QueueForm(forms.Form):
     """What to show of the queue."""
 
-    style = forms.ChoiceField(label=_("Style"), required=False)
-    writer = forms.CharField(label=_("Writer"), required=False, max_length=200)
-    trial = forms.BooleanField(label=_("Trials only"), required=False)
-    signals = forms.BooleanField(label=_("With signals only"), required=False)
+    style = forms.ChoiceField(label="Style", required=False)
+    writer = forms.CharField(label="Writer", required=False, max_length=200)
+    trial = forms.BooleanField(label="Trials only", required=False)
+    signals = forms.BooleanField(label="With signals only", required=False)
     assigned = forms.ChoiceField(label="Assigned to", choices=CHOICES, required=False)
 
     def __init__(self, styles: list[tuple[str, str]], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["style"].choices = [("", _("All styles")), *styles]  # type: ignore[attr-defined]
+        self.fields["style"].choices = [("", "All styles"), *styles]  # type: ignore[attr-defined]

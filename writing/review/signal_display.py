@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from django.core.cache import cache
 from django.db.models import prefetch_related_objects
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from analysis.writing_process import Level, Signal, signals
 from analysis.writing_process.events import BrokenLogError
@@ -116,7 +114,7 @@ def _compute(tasks: Sequence[WritingTask]) -> Iterable[tuple[WritingTask, list[s
         try:
             computed = _signals(task.log, passages[task.topic_id], texts[task.pk])
         except codec.BrokenLog:
-            yield task, [str(_("Log not readable"))]
+            yield task, ["Log not readable"]
         else:
             yield task, [signal.title for signal in computed if signal.level in LOOK]
 
@@ -130,22 +128,22 @@ def _signals(log: WritingLog, passages: Sequence[str], text: str) -> list[Signal
 
 def _display(signal: Signal) -> ShownSignal:
     tones = {
-        Level.STRONG: ("warn", _("stands out")),
-        Level.NOTE: ("warn", _("worth checking")),
-        Level.NONE: ("good", _("nothing unusual")),
-        Level.CANNOT_SAY: ("", _("unknown")),
+        Level.STRONG: ("warn", "stands out"),
+        Level.NOTE: ("warn", "worth checking"),
+        Level.NONE: ("good", "nothing unusual"),
+        Level.CANNOT_SAY: ("", "unknown"),
     }
     tone, says = tones[signal.level]
     moments = _moments(signal) if signal.level is not Level.CANNOT_SAY else []
     return ShownSignal(
         name=signal.name,
-        title=_(signal.title),
+        title=signal.title,
         level=signal.level.value,
         tone=tone,
         says=says,
         figure=_figure(signal),
-        explanation=_(signal.explanation),
-        innocent=_(signal.innocent),
+        explanation=signal.explanation,
+        innocent=signal.innocent,
         moments=tuple(moments[:LISTED]),
         more=max(0, len(moments) - LISTED),
     )
@@ -154,43 +152,35 @@ def _display(signal: Signal) -> ShownSignal:
 def _figure(signal: Signal) -> str:
     """Say what was measured, and on how much it rests."""
     if signal.level is Level.CANNOT_SAY or not isfinite(signal.value):
-        return _(str(signal.evidence.get("why", "")))
+        return str(signal.evidence.get("why", ""))
     value, n, evidence = signal.value, signal.n, signal.evidence
     if signal.name == "uniform_rhythm":
-        return _("Coefficient of variation of %(n)d intervals: %(value).2f. Mean: %(mean)d ms.") % {
-            "value": value,
-            "n": n,
-            "mean": evidence["mean_ms"],
-        }
+        return f"Coefficient of variation of {n} intervals: {value:.2f}. Mean: {int(evidence['mean_ms'])} ms."
     if signal.name == "no_corrections":
-        return _("%(value).1f characters deleted per 100 typed (%(n)d typed).") % {"value": value * 100, "n": n}
+        return f"{value * 100:.1f} characters deleted per 100 typed ({n} typed)."
     if signal.name == "transcription":
-        return _(
-            "%(value).0f %% of %(n)d sentences began after a pause. %(linear).0f %% was typed at the end of the text."
-        ) % {"value": value * 100, "n": n, "linear": evidence["linear_share"] * 100}
-    pieces = ngettext("in %(n)d piece", "in %(n)d pieces", n) % {"n": n}
-    return _("%(value).0f %% of the final text, %(pieces)s.") % {"value": value * 100, "pieces": pieces}
+        return (
+            f"{value * 100:.0f} % of {n} sentences began after a pause. "
+            f"{evidence['linear_share'] * 100:.0f} % was typed at the end of the text."
+        )
+    pieces = "in 1 piece" if n == 1 else f"in {n} pieces"
+    return f"{value * 100:.0f} % of the final text, {pieces}."
 
 
 def _moments(signal: Signal) -> list[Moment]:
     pieces: list[dict[str, Any]] = signal.evidence.get("pastes") or signal.evidence.get("jumps") or []
     moments = [Moment(each["ms"], _piece(each)) for each in sorted(pieces, key=lambda each: -each["survived"])]
     begun = signal.evidence.get("begun_without_pause_ms", []) if signal.level in LOOK else []
-    return moments + [Moment(int(ms), _("a sentence started without a pause")) for ms in begun]
+    return moments + [Moment(int(ms), "a sentence started without a pause") for ms in begun]
 
 
 def _piece(each: dict[str, Any]) -> str:
     position = each["place"]
     if position is None or position == -2:
-        where = _("not found in any passage")
+        where = "not found in any passage"
     elif position == -1:
-        where = _("from the writer's own text")
+        where = "from the writer's own text"
     else:
-        where = _("from passage %(rank)d") % {"rank": position}
-    away = _(", after %(seconds)d s away") % {"seconds": each["away_seconds"]} if "away_seconds" in each else ""
-    return _("%(length)d characters (%(where)s), %(survived)d of them in the final text%(away)s") % {
-        "length": each["length"],
-        "where": where,
-        "survived": each["survived"],
-        "away": away,
-    }
+        where = f"from passage {position}"
+    away = f", after {int(each['away_seconds'])} s away" if "away_seconds" in each else ""
+    return f"{each['length']} characters ({where}), {each['survived']} of them in the final text{away}"

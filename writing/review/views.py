@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.assignments import assignees, undo
@@ -164,7 +163,7 @@ def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
     now = timezone.now()
     if "over" in request.POST:
         if queue.take_over(task=task, by=_user(request), now=now):
-            messages.success(request, _("You have taken over this response. Tell the other reviewer if you can."))
+            messages.success(request, "You have taken over this response. Tell the other reviewer if you can.")
             name = request.POST.get("decision", "")
             if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
                 return _take_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
@@ -207,7 +206,7 @@ def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpRespo
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), {name: form}, status=409)
-    messages.success(request, _accepted(_task(study, task_id)) if name == "accept" else _(SAID[name]))
+    messages.success(request, _accepted(_task(study, task_id)) if name == "accept" else (SAID[name]))
     return _to_next(request, study, task)
 
 
@@ -226,7 +225,7 @@ def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), status=409)
-    messages.success(request, _("Analysis decision saved. Payment is a separate decision."))
+    messages.success(request, "Analysis decision saved. Payment is a separate decision.")
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -244,7 +243,7 @@ def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, task, {"pay": form}, status=409)
-    messages.success(request, _("Payment added."))
+    messages.success(request, "Payment added.")
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -262,7 +261,7 @@ def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), {"reverse": form}, status=409)
-    messages.success(request, _("The rejection is reversed. The rest of the pay is owed to the writer."))
+    messages.success(request, "The rejection is reversed. The rest of the pay is owed to the writer.")
     return redirect(_address("review_task", study, task_id, request.GET))
 
 
@@ -304,21 +303,19 @@ def _decide(name: str, task: WritingTask, data: Mapping[str, Any], request: Http
 def _accepted(task: WritingTask) -> str:
     """Say what an acceptance led to, which the analysis' own decisions settle."""
     if task.response.is_included:
-        return _("Accepted and included in the analysis.")
+        return "Accepted and included in the analysis."
     if task.response.erased_at:
-        return _("Accepted. The response was erased and stays excluded from the analysis.")
+        return "Accepted. The response was erased and stays excluded from the analysis."
     if task.is_trial:
-        return _("Accepted. This is a trial and is excluded from the analysis.")
-    return _("Accepted. The response stays excluded from the analysis, as decided before.")
+        return "Accepted. This is a trial and is excluded from the analysis."
+    return "Accepted. The response stays excluded from the analysis, as decided before."
 
 
 def _to_next(request: HttpRequest, study: Study, after: WritingTask | None) -> HttpResponse:
     _form, filters = _filter_form(study, request)
     following = queue.take_next(study=study, by=_user(request), now=timezone.now(), filters=filters, after=after)
     if following is None:
-        messages.info(
-            request, _("There is nothing to review. All responses are decided or open with another reviewer.")
-        )
+        messages.info(request, "There is nothing to review. All responses are decided or open with another reviewer.")
         address = reverse("review_queue", args=[study.slug])
         return redirect(f"{address}{_query(request.GET)}")
     return redirect(_address("review_task", study, following.external_id, request.GET))
@@ -405,11 +402,11 @@ def _is_locked(task: WritingTask, now: Any) -> bool:
 
 def _lists() -> list[tuple[str, str]]:
     return [
-        ("waiting", _("Awaiting review")),
-        ("accepted", _("Accepted")),
-        ("rejected", _("Rejected")),
-        ("revision", _("Revision requested")),
-        ("erased", _("Erased before review")),
+        ("waiting", "Awaiting review"),
+        ("accepted", "Accepted"),
+        ("rejected", "Rejected"),
+        ("revision", "Revision requested"),
+        ("erased", "Erased before review"),
     ]
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import Coders, Split
 from crowdrag.studies.models import Study
@@ -43,11 +42,11 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return queries.overview(study, state)
 
 
-PAGE = Page(10, "results", "", _("Agreement"), "analysis/methods/overview.html", page_context, is_live=True)
+PAGE = Page(10, "results", "", "Agreement", "analysis/methods/overview.html", page_context, is_live=True)
 
 METHOD = Method(
     name="agreement",
-    title=_("Agreement"),
+    title="Agreement",
     section=AGREEMENT,
     compute=compute.compute_tables,
     tables=tables.TABLES,

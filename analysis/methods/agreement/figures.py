@@ -1,7 +1,5 @@
 """Agreement by dimension."""
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.enums import Coders, Split
 
 from ...figures.figure import Figure
@@ -50,12 +48,12 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 FIGURES = (
     Figure(
         "agreement",
-        _("Agreement by dimension"),
-        _(
+        "Agreement by dimension",
+        (
             "Krippendorff's alpha by dimension, judges and split of the pairs, with 95 % intervals over topics "
             "and judges."
         ),
-        _(
+        (
             "Points with intervals: alpha by dimension, one colour for each group of judges and one panel "
             "for each split."
         ),

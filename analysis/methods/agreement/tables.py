@@ -1,7 +1,5 @@
 """Tables of agreement: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.enums import Split
 
 from ...tables.table import Column, Table, count, estimate
@@ -11,8 +9,8 @@ SPLITS = {split.value: split.label for split in Split}
 
 AGREEMENT = Table(
     "agreement",
-    _("Agreement"),
-    _(
+    "Agreement",
+    (
         "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % intervals "
         "over topics and judges (for experts: over topics). The corrected crowd excludes people with a "
         "spam probability above {spam_threshold} on the dimension. Without the least competent quarter: "
@@ -21,11 +19,11 @@ AGREEMENT = Table(
     ),
     (
         DIMENSION,
-        Column("split", _("Pairs"), words=SPLITS),
-        Column("coders", _("Judges"), words=CODERS),
-        estimate("alpha", _("Alpha"), n="items"),
-        count("items", _("Units")),
-        count("judgments", _("Judgments")),
+        Column("split", "Pairs", words=SPLITS),
+        Column("coders", "Judges", words=CODERS),
+        estimate("alpha", "Alpha", n="items"),
+        count("items", "Units"),
+        count("judgments", "Judgments"),
     ),
     across=("split",),
     unprinted=("judgments",),
@@ -52,13 +50,13 @@ AGREEMENT = Table(
 )
 AGREEMENT_MEANS = Table(
     "agreement_means",
-    _("Mean agreement"),
-    _("Mean of Krippendorff's alpha over dimensions, with 95 % intervals over topics and judges."),
+    "Mean agreement",
+    "Mean of Krippendorff's alpha over dimensions, with 95 % intervals over topics and judges.",
     (
-        Column("split", _("Pairs"), words=SPLITS),
-        Column("coders", _("Judges"), words=CODERS),
-        estimate("alpha", _("Mean alpha"), n="dimensions"),
-        count("dimensions", _("Dimensions")),
+        Column("split", "Pairs", words=SPLITS),
+        Column("coders", "Judges", words=CODERS),
+        estimate("alpha", "Mean alpha", n="dimensions"),
+        count("dimensions", "Dimensions"),
     ),
     across=("split",),
     about=("The mean of `agreement` over dimensions: split, coders, alpha, low, high, and the number of dimensions."),
@@ -66,13 +64,13 @@ AGREEMENT_MEANS = Table(
 
 AGREEMENT_AC1 = Table(
     "agreement_ac1",
-    _("Agreement by Gwet's AC1"),
-    _(
+    "Agreement by Gwet's AC1",
+    (
         "Gwet's AC1 by dimension, split of the pairs and judges, with 95 % intervals over topics and "
         "judges (for experts: over topics). It measures exact agreement and stays high if nearly all "
         "judgments are the same. Judges and splits are the same as for Krippendorff's alpha."
     ),
-    (*AGREEMENT.columns[:3], estimate("ac1", _("AC1"), n="items"), count("items", _("Units"))),
+    (*AGREEMENT.columns[:3], estimate("ac1", "AC1", n="items"), count("items", "Units")),
     across=("split",),
     about="Gwet's AC1 for the same judgments as `agreement`. Method: `methods/agreement.md`.",
     meanings={"items": "units with at least two judgments"},

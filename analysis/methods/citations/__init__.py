@@ -1,7 +1,5 @@
 """What responses cite, in which order, and where."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..lengths import PAGE
 from ..method import WRITING, Method
 from ..run_facts import RunFacts, enumerated
@@ -22,7 +20,7 @@ def describe_citations(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="citations",
-    title=_("Citations"),
+    title="Citations",
     section=WRITING,
     compute=compute.compute_tables,
     tables=tables.TABLES,

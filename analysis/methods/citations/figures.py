@@ -1,8 +1,5 @@
 """What responses cite: along the ranks of the passages, and along the text (crowdrag25, Figures 2 and 4)."""
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import (
     Labels,
@@ -23,8 +20,8 @@ from .tables import PASSAGES
 def ranks(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
     """Probability of being cited over rank, a panel for each style."""
     return _lines(
-        tables["citation_ranks"], labels, colours, x="rank", y="probability", x_title=gettext("Rank"),
-        y_title=gettext("Probability of being cited"),
+        tables["citation_ranks"], labels, colours, x="rank", y="probability", x_title="Rank",
+        y_title="Probability of being cited",
     )  # fmt: skip
 
 
@@ -32,8 +29,8 @@ def density(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> 
     """Density of citations over the text, a panel for each style."""
     rows = [row | {"middle": (row["start"] + row["end"]) / 2} for row in tables["citation_density"]]
     return _lines(
-        rows, labels, colours, x="middle", y="density", x_title=gettext("Position in the text"),
-        y_title=gettext("Density of citations"), even=1.0,
+        rows, labels, colours, x="middle", y="density", x_title="Position in the text",
+        y_title="Density of citations", even=1.0,
     )  # fmt: skip
 
 
@@ -56,11 +53,11 @@ def rank_medians(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
     refuse_empty(shown)
     origins, colour = origin_colours(rows, colours)
     base = alt.Chart().encode(y=alt.Y("origin:N", sort=origins, title=None), color=colour)
-    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=gettext("Median rank")), x2="high:Q")
+    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="Median rank"), x2="high:Q")
     names = [str(name) for name in PASSAGES.values()]
     outlined = alt.Legend(symbolFillColor="transparent", symbolStrokeColor=colours["n"], symbolStrokeWidth=2)
     shapes = alt.Scale(domain=names, range=["circle", "square"])
-    shape = alt.Shape("passages:N", scale=shapes, title=gettext("Passages"), legend=outlined)
+    shape = alt.Shape("passages:N", scale=shapes, title="Passages", legend=outlined)
     here = base.encode(x="rank:Q", shape=shape)
     filled = here.mark_point(filled=True, size=70, opacity=1).transform_filter(alt.datum.passages == names[0])
     hollow = here.mark_point(filled=False, size=70, opacity=1, strokeWidth=2)
@@ -98,7 +95,7 @@ def _lines(
     dash = alt.StrokeDash(
         "origin:N",
         scale=alt.Scale(domain=origins, range=[[1, 0], [6, 3], [2, 2]][: len(origins)]),
-        title=gettext("Written by"),
+        title="Written by",
     )
     line = base.mark_line().encode(y="y:Q", color=colour, strokeDash=dash)
     layers = alt.layer(*bands, line)
@@ -112,34 +109,34 @@ def _lines(
 FIGURES = (
     Figure(
         "citation_ranks",
-        _("Citations by rank"),
-        _(
+        "Citations by rank",
+        (
             "Probability that the passage at a rank (from 0) is cited, by origin and style, with 95 % "
             "bootstrap intervals over topics."
         ),
-        _("Lines of citation probability over rank, a panel for each style and a line for each origin."),
+        "Lines of citation probability over rank, a panel for each style and a line for each origin.",
         tables=("citation_ranks",),
         draw=ranks,
     ),
     Figure(
         "citation_rank_medians",
-        _("Median rank of cited passages"),
-        _(
+        "Median rank of cited passages",
+        (
             "Median rank of the passages that responses cite (filled) and do not cite (open): mean over "
             "responses, by style and origin. With 95 % bootstrap intervals over topics."
         ),
-        _("Points of the median rank of cited and uncited passages, a panel for each style."),
+        "Points of the median rank of cited and uncited passages, a panel for each style.",
         tables=("citation_rank_medians",),
         draw=rank_medians,
     ),
     Figure(
         "citation_density",
-        _("Citation positions"),
-        _(
+        "Citation positions",
+        (
             "Relative density of citations over the normalised text, by style and origin, with 95 % "
             "bootstrap intervals over topics. A density of 1 throughout means evenly spread citations."
         ),
-        _("Lines of citation density from the beginning to the end of the text, a panel for each style."),
+        "Lines of citation density from the beginning to the end of the text, a panel for each style.",
         tables=("citation_density",),
         draw=density,
     ),

@@ -1,35 +1,33 @@
 """Tables of citations: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate
 from ..shared_columns import ORIGIN, STYLE
 
 SETS = {
-    "human_human": _("human, human"),
-    "human_model": _("human, model"),
-    "model_model": _("model, model"),
-    "human_retrieved": _("human, retrieved"),
-    "model_retrieved": _("model, retrieved"),
-    "system_retrieved": _("system, retrieved"),
-    "human_system": _("human, system"),
-    "model_system": _("model, system"),
-    "system_system": _("system, system"),
+    "human_human": "human, human",
+    "human_model": "human, model",
+    "model_model": "model, model",
+    "human_retrieved": "human, retrieved",
+    "model_retrieved": "model, retrieved",
+    "system_retrieved": "system, retrieved",
+    "human_system": "human, system",
+    "model_system": "model, system",
+    "system_system": "system, system",
 }
-PASSAGES = {"cited": _("cited"), "uncited": _("not cited")}
+PASSAGES = {"cited": "cited", "uncited": "not cited"}
 
 CITATION_OVERLAP = Table(
     "citation_overlap",
-    _("Overlap of cited passages"),
-    _(
+    "Overlap of cited passages",
+    (
         "Mean Jaccard coefficient between two sets of cited or retrieved passages, by style, with 95 % "
         "bootstrap intervals over topics."
     ),
     (
         STYLE,
-        Column("pair", _("Sets"), words=SETS),
-        estimate("jaccard", _("Jaccard"), n="n"),
-        count("n", _("Pairs")),
+        Column("pair", "Sets", words=SETS),
+        estimate("jaccard", "Jaccard", n="n"),
+        count("n", "Pairs"),
     ),
     across=("style",),
     meanings={
@@ -47,12 +45,12 @@ CITATION_OVERLAP = Table(
 )
 CITATION_ORDER = Table(
     "citation_order",
-    _("Citation order"),
-    _(
+    "Citation order",
+    (
         "Mean of Spearman's rho between the positions (of first citation, or rank) of passages that both "
         "sets share, by style. With 95 % bootstrap intervals over topics."
     ),
-    (STYLE, Column("pair", _("Sets"), words=SETS), estimate("rho", _("Rho"), n="n"), count("n", _("Pairs"))),
+    (STYLE, Column("pair", "Sets", words=SETS), estimate("rho", "Rho", n="n"), count("n", "Pairs")),
     across=("style",),
     meanings={
         "style": "`all`: the mean over responses (or pairs) of all styles",
@@ -69,17 +67,17 @@ CITATION_ORDER = Table(
 )
 CITATION_RANKS = Table(
     "citation_ranks",
-    _("Citations by rank"),
-    _(
+    "Citations by rank",
+    (
         "Probability that the passage at a rank is cited, by style and origin, with 95 % bootstrap intervals "
         "over topics."
     ),
     (
         STYLE,
         ORIGIN,
-        Column("rank", _("Rank")),
-        estimate("probability", _("Cited"), n="n"),
-        count("n", _("Responses")),
+        Column("rank", "Rank"),
+        estimate("probability", "Cited", n="n"),
+        count("n", "Responses"),
     ),
     across=("style", "origin"),
     meanings={
@@ -90,17 +88,17 @@ CITATION_RANKS = Table(
 )
 CITATION_RANK_MEDIANS = Table(
     "citation_rank_medians",
-    _("Median rank of cited passages"),
-    _(
+    "Median rank of cited passages",
+    (
         "Median rank of the passages that a response cites and of those that it does not cite: mean over "
         "responses. With 95 % bootstrap intervals over topics. Ranks count from 0."
     ),
     (
         STYLE,
         ORIGIN,
-        Column("passages", _("Passages"), words=PASSAGES),
-        estimate("median_rank", _("Median rank"), n="n", digits=1),
-        count("n", _("Responses")),
+        Column("passages", "Passages", words=PASSAGES),
+        estimate("median_rank", "Median rank", n="n", digits=1),
+        count("n", "Responses"),
     ),
     across=("passages",),
     meanings={
@@ -113,8 +111,8 @@ CITATION_RANK_MEDIANS = Table(
 )
 CITATION_DENSITY = Table(
     "citation_density",
-    _("Citation positions"),
-    _(
+    "Citation positions",
+    (
         "Density of the ends of statements with citations in {density_bins} equal parts of a response's "
         "text. A density of 1 throughout means evenly spread citations. By style and origin, with 95 % "
         "bootstrap intervals over topics."
@@ -122,12 +120,12 @@ CITATION_DENSITY = Table(
     (
         STYLE,
         ORIGIN,
-        Column("bin", _("Part"), 0, is_key=True),
-        Column("start", _("From"), 2),
-        Column("end", _("To"), 2),
-        estimate("density", _("Density"), n="n"),
-        Column("per_response", _("Per response"), 2),
-        count("n", _("Statements")),
+        Column("bin", "Part", 0, is_key=True),
+        Column("start", "From", 2),
+        Column("end", "To", 2),
+        estimate("density", "Density", n="n"),
+        Column("per_response", "Per response", 2),
+        count("n", "Statements"),
     ),
     is_whole=False,
     meanings={

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from analysis.enums import Coders
 from analysis.stats import mace
@@ -75,7 +74,7 @@ PAGE = Page(
     20,
     "competence",
     "competence/",
-    _("Competence"),
+    "Competence",
     "analysis/methods/competence.html",
     page_context,
     needs_judgments=True,
@@ -94,7 +93,7 @@ PAIRS_PAGE = Page(
     60,
     "pairs",
     "pairs/",
-    _("Gold labels"),
+    "Gold labels",
     "analysis/methods/pairs.html",
     pairs_context,
     needs_judgments=True,
@@ -103,7 +102,7 @@ PAIRS_PAGE = Page(
 
 METHOD = Method(
     name="competence",
-    title=_("Labels"),
+    title="Labels",
     section=LABELS,
     compute=compute.compute_tables,
     tables=tables.TABLES,

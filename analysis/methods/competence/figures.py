@@ -1,7 +1,5 @@
 """Competence of participants."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, refuse_empty, spec, whole_ticks, wrapped
 
@@ -41,12 +39,12 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 FIGURES = (
     Figure(
         "competence",
-        _("Competence of judges"),
-        _(
+        "Competence of judges",
+        (
             "Participants by spam probability on each dimension (MACE). Competence is 1 minus spam "
             "probability. The corrected crowd leaves out judgments above the dashed line at {spam_threshold}."
         ),
-        _("Histograms of the participants' spam probability, one for each dimension."),
+        "Histograms of the participants' spam probability, one for each dimension.",
         tables=("competence",),
         draw=chart,
     ),

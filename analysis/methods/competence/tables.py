@@ -1,7 +1,5 @@
 """Tables of competence and gold labels: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.enums import Label
 
 from ...tables.table import Column, Holds, Table, count
@@ -11,13 +9,13 @@ LABELS = {label.value: label.label for label in Label}
 
 COMPETENCE = Table(
     "competence",
-    _("Competence of judges"),
-    _("Spam probability of each participant on each dimension (MACE). Competence is 1 minus spam probability."),
+    "Competence of judges",
+    "Spam probability of each participant on each dimension (MACE). Competence is 1 minus spam probability.",
     (
-        Column("participant", _("Participant"), words="participant"),
+        Column("participant", "Participant", words="participant"),
         DIMENSION,
-        Column("spam_probability", _("Spam probability"), 2),
-        count("judgments", _("Judgments")),
+        Column("spam_probability", "Spam probability", 2),
+        count("judgments", "Judgments"),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,
@@ -28,21 +26,21 @@ COMPETENCE = Table(
 )
 MACE = Table(
     "mace",
-    _("Fit of the competence model (MACE)"),
-    _(
+    "Fit of the competence model (MACE)",
+    (
         "The fit of MACE by dimension: log likelihood of the best fit, and of the best and worst of "
         "{restarts} random restarts with their standard deviation. Same label: mean share of restarts "
         "with the same label for a pair as the best fit. Converged: whether the likelihood converged."
     ),
     (
         DIMENSION,
-        Column("log_likelihood", _("Log likelihood"), 1),
-        Column("best_restart", _("Best restart"), 1),
-        Column("worst_restart", _("Worst restart"), 1),
-        Column("spread", _("Standard deviation"), 2),
-        Column("restart_agreement", _("Same label"), 2),
-        count("iterations", _("Iterations")),
-        Column("converged", _("Converged")),
+        Column("log_likelihood", "Log likelihood", 1),
+        Column("best_restart", "Best restart", 1),
+        Column("worst_restart", "Worst restart", 1),
+        Column("spread", "Standard deviation", 2),
+        Column("restart_agreement", "Same label", 2),
+        count("iterations", "Iterations"),
+        Column("converged", "Converged"),
     ),
     about=(
         "The fit of MACE on a dimension: `log_likelihood` of the fit, `best_restart` and `worst_restart` "
@@ -55,16 +53,16 @@ MACE = Table(
 )
 GOLD = Table(
     "gold",
-    _("Gold labels"),
-    _("Probability of each label and the most probable label, by presented pair and dimension."),
+    "Gold labels",
+    "Probability of each label and the most probable label, by presented pair and dimension.",
     (
-        Column("response_a", _("Left response"), words="response"),
-        Column("response_b", _("Right response"), words="response"),
+        Column("response_a", "Left response", words="response"),
+        Column("response_b", "Right response", words="response"),
         DIMENSION,
-        Column("p_a", _("Left"), 2),
-        Column("p_n", _("Neither"), 2),
-        Column("p_b", _("Right"), 2),
-        Column("label", _("Label"), words=LABELS),
+        Column("p_a", "Left", 2),
+        Column("p_n", "Neither", 2),
+        Column("p_b", "Right", 2),
+        Column("label", "Label", words=LABELS),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,

@@ -1,7 +1,5 @@
 """Differences between grades of origins and styles (docs/methods/significance.md)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..grades import PAGE
 from ..method import GRADES, Method
 from ..run_facts import RunFacts
@@ -21,7 +19,7 @@ def describe_tests(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="grade_differences",
-    title=_("Tests of differences"),
+    title="Tests of differences",
     section=GRADES,
     compute=compute.compute_tables,
     tables=tables.TABLES,

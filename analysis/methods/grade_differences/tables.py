@@ -1,28 +1,26 @@
 """Tables of tests between grades: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, named_estimate
 from ..shared_columns import DIMENSION
 
 GRADE_TESTS = Table(
     "grade_tests",
-    _("Tests of differences between grades"),
-    _(
+    "Tests of differences between grades",
+    (
         "Wilcoxon's signed-rank tests, paired by topic, with p adjusted by Benjamini and Hochberg within "
         "the table. Effect is the matched-pairs rank-biserial correlation, difference is the mean "
         "difference in grade, both with 95 % bootstrap intervals over topics."
     ),
     (
         DIMENSION,
-        Column("style", _("Style"), words="style"),
-        Column("comparison", _("Comparison")),
-        Column("statistic", _("Statistic"), 1),
-        Column("p", _("p"), 4),
-        Column("p_adjusted", _("p adjusted"), 4),
-        named_estimate("effect", _("Effect"), n="n"),
-        named_estimate("difference", _("Difference")),
-        count("n", _("Topics")),
+        Column("style", "Style", words="style"),
+        Column("comparison", "Comparison"),
+        Column("statistic", "Statistic", 1),
+        Column("p", "p", 4),
+        Column("p_adjusted", "p adjusted", 4),
+        named_estimate("effect", "Effect", n="n"),
+        named_estimate("difference", "Difference"),
+        count("n", "Topics"),
     ),
     about="Wilcoxon's signed-rank tests, paired by topic. Method: `methods/significance.md`.",
     meanings={

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from analysis.stats import bradley_terry
 from crowdrag.studies.models import Study
@@ -41,7 +40,7 @@ PAGE = Page(
     30,
     "grades",
     "grades/",
-    _("Grades"),
+    "Grades",
     "analysis/methods/grades.html",
     page_context,
     needs_judgments=True,
@@ -50,7 +49,7 @@ PAGE = Page(
 
 METHOD = Method(
     name="grades",
-    title=_("Grades"),
+    title="Grades",
     section=GRADES,
     compute=compute.compute_tables,
     tables=tables.TABLES,

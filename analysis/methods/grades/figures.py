@@ -1,8 +1,5 @@
 """Grades by dimension, style and origin."""
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
@@ -15,7 +12,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
     rows = informative(tables["grade_means"])
     named = {row["dimension"]: labels.dimension(row) for row in rows}
-    named[value_labels.ALL] = gettext("All dimensions")
+    named[value_labels.ALL] = "All dimensions"
     shown = [
         {
             "dimension": named[row["dimension"]],
@@ -50,9 +47,9 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 FIGURES = (
     Figure(
         "grades",
-        _("Mean grades"),
-        _("Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics."),
-        _("Points with intervals: mean grade by dimension, one colour for each origin and one panel for each style."),
+        "Mean grades",
+        "Mean grade by dimension, style and origin, with 95 % bootstrap intervals over topics.",
+        "Points with intervals: mean grade by dimension, one colour for each origin and one panel for each style.",
         tables=("grade_means",),
         draw=chart,
     ),

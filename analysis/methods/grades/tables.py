@@ -1,23 +1,21 @@
 """Tables of grades: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count, estimate
 from ..shared_columns import DIMENSION
 
 GRADE_MEANS = Table(
     "grade_means",
-    _("Mean grades"),
-    _(
+    "Mean grades",
+    (
         "Mean grade of responses within their topic (1 is the worst), by dimension, style and origin, "
         "with 95 % bootstrap intervals over topics."
     ),
     (
         DIMENSION,
-        Column("style", _("Style"), words="style"),
-        Column("origin", _("Origin"), words="origin"),
-        estimate("mean", _("Mean grade"), n="n"),
-        count("n", _("Grades")),
+        Column("style", "Style", words="style"),
+        Column("origin", "Origin", words="origin"),
+        estimate("mean", "Mean grade", n="n"),
+        count("n", "Grades"),
     ),
     across=("origin",),
     meanings={
@@ -28,19 +26,19 @@ GRADE_MEANS = Table(
 )
 GRADES = Table(
     "grades",
-    _("Grades of responses"),
-    _(
+    "Grades of responses",
+    (
         "Merit (log scale) with its standard error, and grade of each response within its topic, by "
         "dimension. In brackets: the range of its grades in 95 % of the draws of the labels, which shows "
         "the uncertainty of the votes."
     ),
     (
-        Column("topic", _("Topic"), words="topic"),
-        Column("response", _("Response"), words="response"),
+        Column("topic", "Topic", words="topic"),
+        Column("response", "Response", words="response"),
         DIMENSION,
-        Column("merit", _("Merit"), 2),
-        Column("se", _("Standard error"), 2),
-        Column("grade", _("Grade"), 1, low="rank_low", high="rank_high"),
+        Column("merit", "Merit", 2),
+        Column("se", "Standard error", 2),
+        Column("grade", "Grade", 1, low="rank_low", high="rank_high"),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,

@@ -1,7 +1,5 @@
 """Interdependence of the dimensions (docs/methods/interdependence.md)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..method import LABELS, Method
 from ..order_effects import PAGE
 from ..run_facts import RunFacts
@@ -17,7 +15,7 @@ def describe_tau(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="interdependence",
-    title=_("Dimensions"),
+    title="Dimensions",
     section=LABELS,
     compute=compute.compute_tables,
     tables=tables.TABLES,

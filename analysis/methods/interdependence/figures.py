@@ -1,7 +1,5 @@
 """Interdependence of the dimensions: a matrix."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
@@ -47,9 +45,9 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 FIGURES = (
     Figure(
         "interdependence",
-        _("Interdependence of the dimensions"),
-        _("Kendall's tau-b between the gold labels of two dimensions. Stronger colours mean higher correlation."),
-        _("Matrix with the correlation of each two dimensions in a coloured cell."),
+        "Interdependence of the dimensions",
+        "Kendall's tau-b between the gold labels of two dimensions. Stronger colours mean higher correlation.",
+        "Matrix with the correlation of each two dimensions in a coloured cell.",
         tables=("interdependence",),
         draw=chart,
     ),

@@ -1,21 +1,19 @@
 """Tables of the interdependence of dimensions: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate
 
 INTERDEPENDENCE = Table(
     "interdependence",
-    _("Interdependence of the dimensions"),
-    _(
+    "Interdependence of the dimensions",
+    (
         "Kendall's tau-b between the gold labels of two dimensions on the same presented pairs, and the "
         "mean of each dimension with all others."
     ),
     (
-        Column("dimension_1", _("Dimension"), words="dimension"),
-        Column("dimension_2", _("Other dimension"), words="dimension"),
-        estimate("tau", _("Tau"), n="items"),
-        count("items", _("Pairs")),
+        Column("dimension_1", "Dimension", words="dimension"),
+        Column("dimension_2", "Other dimension", words="dimension"),
+        estimate("tau", "Tau", n="items"),
+        count("items", "Pairs"),
     ),
     across=("dimension_2",),
     meanings={

@@ -1,19 +1,17 @@
 """Tables of key figures: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate
 
-FIGURE = Column("name", _("Figure"), words="figure")
+FIGURE = Column("name", "Figure", words="figure")
 
 KEY_FIGURES = Table(
     "key_figures",
-    _("Key figures"),
-    _(
+    "Key figures",
+    (
         "Size of the study. Mean numbers of words have 95 % bootstrap intervals over topics. Texts under "
         "{min_words} words count as non-responses."
     ),
-    (FIGURE, estimate("value", _("Value"), n="n"), Column("unit", _("Unit")), count("n", _("n"))),
+    (FIGURE, estimate("value", "Value", n="n"), Column("unit", "Unit"), count("n", "n")),
     meanings={
         "name": (
             "`topics`, `responses`, `responses_STYLE_ORIGIN`, `writers_ORIGIN`, `responses_per_writer_ORIGIN`, "

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -33,7 +32,7 @@ PAGE = Page(
     5,
     "leaderboard",
     "leaderboard/",
-    _("Leaderboard"),
+    "Leaderboard",
     "analysis/methods/leaderboard.html",
     page_context,
     needs_judgments=True,
@@ -41,7 +40,7 @@ PAGE = Page(
 
 METHOD = Method(
     name="leaderboard",
-    title=_("Leaderboard"),
+    title="Leaderboard",
     section=GRADES,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -3,9 +3,6 @@
 import math
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec, whole_ticks, wrapped
 from ...tables import value_labels
@@ -56,7 +53,7 @@ def _panels(ranked: list[Row], labels: Labels, colours: Spec, columns: dict[str,
     names = names_of([row["participant"] for row in best])
     shown = [
         {
-            "dimension": gettext("All dimensions") if row["dimension"] == value_labels.ALL else labels.dimension(row),
+            "dimension": "All dimensions" if row["dimension"] == value_labels.ALL else labels.dimension(row),
             "participant": names[row["participant"]],
             "origin": value_labels.origin(row["origin"]),
             **{name: row[column] for name, column in columns.items()},
@@ -107,7 +104,7 @@ def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     refuse_empty(rows)
     shown = [
         {
-            "dimension": gettext("All dimensions") if row["dimension"] == value_labels.ALL else labels.dimension(row),
+            "dimension": "All dimensions" if row["dimension"] == value_labels.ALL else labels.dimension(row),
             "system": value_labels.system(row),
             "origin": value_labels.origin(row["origin"]),
             "mean": row["mean_grade"],
@@ -118,9 +115,7 @@ def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     ]
     order = list(dict.fromkeys(row["system"] for row in sorted(shown, key=lambda row: -row["mean"])))
     names = sorted(dict.fromkeys(row["dimension"] for row in rows), key=lambda name: name != value_labels.ALL)
-    panels = [
-        gettext("All dimensions") if name == value_labels.ALL else labels.dimensions.get(name, name) for name in names
-    ]
+    panels = ["All dimensions" if name == value_labels.ALL else labels.dimensions.get(name, name) for name in names]
     origins = list(dict.fromkeys(row["origin"] for row in rows))
     domain = [value_labels.origin(name) for name in origins]
     palette = alt.Scale(domain=domain, range=[colours[name] for name in origins])
@@ -188,12 +183,12 @@ def win_rate_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Sp
 FIGURES = (
     Figure(
         "grades_of_systems",
-        _("Mean grades of systems"),
-        _(
+        "Mean grades of systems",
+        (
             "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap "
             "intervals over topics. All people together are one row."
         ),
-        _(
+        (
             "Points with intervals, one row for each system, one colour for each origin and one panel for "
             "each dimension."
         ),
@@ -202,13 +197,13 @@ FIGURES = (
     ),
     Figure(
         "leaderboard",
-        _("Ranks of participants"),
-        _(
+        "Ranks of participants",
+        (
             "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over "
             "topics. Shown are the twenty best over all dimensions, of those graded on {least_topics} topics "
             "or more. No interval if graded on one topic only."
         ),
-        _(
+        (
             "Points with intervals: the rank of each participant, one panel for each dimension and one "
             "colour for each origin."
         ),

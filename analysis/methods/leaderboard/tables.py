@@ -1,14 +1,12 @@
 """Tables of the leaderboard: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from analysis.enums import Coders
 
 from ...tables.table import Column, Holds, LazyText, Table, count, estimate, named_estimate
 from ..shared_columns import DIMENSION, STYLE
 from .votes_by_judges import GOLD
 
-KINDS = {"participant": _("participant"), "origin": _("origin")}
+KINDS = {"participant": "participant", "origin": "origin"}
 #: The judges that a leaderboard can be shown by.
 JUDGES: dict[str, LazyText] = {
     GOLD: "gold labels",
@@ -17,8 +15,8 @@ JUDGES: dict[str, LazyText] = {
 
 LEADERBOARD = Table(
     "leaderboard",
-    _("Leaderboard"),
-    _(
+    "Leaderboard",
+    (
         "Participants and origins by merit (Bradley-Terry with ties over all topics, log scale) and mean "
         "grade, by dimension. Merit, rank and mean grade have 95 % bootstrap intervals over topics, "
         "which are wider for few topics. Participants graded on {least_topics} topics or more are "
@@ -26,16 +24,16 @@ LEADERBOARD = Table(
         "cannot be ranked together."
     ),
     (
-        Column("kind", _("Kind"), words=KINDS),
-        Column("participant", _("Participant"), words="participant"),
-        Column("origin", _("Origin"), words="origin"),
+        Column("kind", "Kind", words=KINDS),
+        Column("participant", "Participant", words="participant"),
+        Column("origin", "Origin", words="origin"),
         DIMENSION,
-        Column("rank", _("Rank"), 0, low="rank_low", high="rank_high"),
-        estimate("merit", _("Merit")),
-        Column("mean_grade", _("Mean grade"), 2, low="mean_low", high="mean_high", n="n"),
-        count("n", _("Responses")),
-        count("topics", _("Topics")),
-        count("group", _("Group")),
+        Column("rank", "Rank", 0, low="rank_low", high="rank_high"),
+        estimate("merit", "Merit"),
+        Column("mean_grade", "Mean grade", 2, low="mean_low", high="mean_high", n="n"),
+        count("n", "Responses"),
+        count("topics", "Topics"),
+        count("group", "Group"),
     ),
     holds=Holds.PSEUDONYMS,
     about="One row per participant or origin, and dimension. Method: `methods/leaderboard.md`.",
@@ -56,8 +54,8 @@ LEADERBOARD = Table(
 )
 LEADERBOARD_TESTS = Table(
     "leaderboard_tests",
-    _("Pairwise comparisons of participants"),
-    _(
+    "Pairwise comparisons of participants",
+    (
         "Wilcoxon's signed-rank tests between participants with at least six graded topics in common, "
         "paired by topic, with p adjusted by Benjamini and Hochberg within the table. Effect is the "
         "matched-pairs rank-biserial correlation, difference is the mean difference in grade, both with "
@@ -65,14 +63,14 @@ LEADERBOARD_TESTS = Table(
     ),
     (
         DIMENSION,
-        Column("participant_1", _("Participant"), words="participant"),
-        Column("participant_2", _("Other participant"), words="participant"),
-        Column("statistic", _("Statistic"), 1),
-        Column("p", _("p"), 4),
-        Column("p_adjusted", _("p adjusted"), 4),
-        named_estimate("effect", _("Effect"), n="n"),
-        named_estimate("difference", _("Difference")),
-        count("n", _("Topics")),
+        Column("participant_1", "Participant", words="participant"),
+        Column("participant_2", "Other participant", words="participant"),
+        Column("statistic", "Statistic", 1),
+        Column("p", "p", 4),
+        Column("p_adjusted", "p adjusted", 4),
+        named_estimate("effect", "Effect", n="n"),
+        named_estimate("difference", "Difference"),
+        count("n", "Topics"),
         count("more_topics", "More topics needed"),
         count("more_judgments", "More judgments needed"),
     ),
@@ -99,17 +97,17 @@ BY_JUDGES = Table(
         "responses have it. The 95 % intervals are over topics."
     ),
     (
-        Column("kind", _("Kind"), words=KINDS),
+        Column("kind", "Kind", words=KINDS),
         Column("judges", "Judges", words=JUDGES),
         STYLE,
         DIMENSION,
-        Column("participant", _("Participant"), words="participant"),
-        Column("origin", _("Origin"), words="origin"),
-        count("rank", _("Rank")),
-        estimate("merit", _("Merit")),
+        Column("participant", "Participant", words="participant"),
+        Column("origin", "Origin", words="origin"),
+        count("rank", "Rank"),
+        estimate("merit", "Merit"),
         count("n", "Pairs"),
-        count("topics", _("Topics")),
-        count("group", _("Group")),
+        count("topics", "Topics"),
+        count("group", "Group"),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,
@@ -137,12 +135,12 @@ WIN_RATES = Table(
         "unless these were selected. The twenty best participants by merit are compared."
     ),
     (
-        Column("kind", _("Kind"), words=KINDS),
+        Column("kind", "Kind", words=KINDS),
         Column("judges", "Judges", words=JUDGES),
         STYLE,
         DIMENSION,
-        Column("participant_1", _("Participant"), words="participant"),
-        Column("participant_2", _("Other participant"), words="participant"),
+        Column("participant_1", "Participant", words="participant"),
+        Column("participant_2", "Other participant", words="participant"),
         count("wins", "Wins"),
         count("ties", "Ties"),
         count("losses", "Losses"),
@@ -150,7 +148,7 @@ WIN_RATES = Table(
         Column("share_tied", "Tied", 2, low="tied_low", high="tied_high", is_share=True),
         Column("share_lost", "Lost", 2, low="lost_low", high="lost_high", is_share=True),
         count("n", "Judgments"),
-        count("topics", _("Topics")),
+        count("topics", "Topics"),
     ),
     is_whole=False,
     holds=Holds.PSEUDONYMS,

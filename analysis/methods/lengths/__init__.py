@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -31,11 +30,11 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return writing_page.page_context(study, state, query)
 
 
-PAGE = Page(50, "writing_results", "writing/", _("Writing"), "analysis/methods/writing.html", page_context)
+PAGE = Page(50, "writing_results", "writing/", "Writing", "analysis/methods/writing.html", page_context)
 
 METHOD = Method(
     name="lengths",
-    title=_("Lengths"),
+    title="Lengths",
     section=WRITING,
     compute=compute.compute_tables,
     tables=tables.TABLES,

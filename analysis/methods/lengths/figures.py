@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, origin_colours, refuse_empty, spec, style_label
 from ...tables import value_labels
@@ -47,12 +45,12 @@ def lengths(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> 
 FIGURES = (
     Figure(
         "lengths",
-        _("Lengths of responses"),
-        _(
+        "Lengths of responses",
+        (
             "Words, statements and distinct cited passages of responses by style and origin: median, quartiles (box) "
             "and 5th to 95th percentile (line). Responses under {min_words} words are left out."
         ),
-        _("Box plots of words, statements and cited passages, one row for each style and one box for each origin."),
+        "Box plots of words, statements and cited passages, one row for each style and one box for each origin.",
         tables=("lengths",),
         draw=lengths,
     ),

@@ -1,36 +1,34 @@
 """Tables of responses and their lengths: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import DISTRIBUTION, ORIGIN, RESPONSE, STYLE
 
 MEASURES = {
-    "words": _("Words"),
-    "statements": _("Statements"),
-    "cited_passages": _("Cited passages"),
-    "citations_per_passage": _("Citations per cited passage"),
-    "passages_per_statement": _("Passages per statement"),
+    "words": "Words",
+    "statements": "Statements",
+    "cited_passages": "Cited passages",
+    "citations_per_passage": "Citations per cited passage",
+    "passages_per_statement": "Passages per statement",
 }
 
 RESPONSES = Table(
     "responses",
-    _("Responses"),
-    _(
+    "Responses",
+    (
         "Words, statements, citations and distinct cited passages of each response, and Flesch reading "
         "ease of the response and of the passages that it cites."
     ),
     (
         RESPONSE,
-        Column("topic", _("Topic"), words="topic"),
+        Column("topic", "Topic", words="topic"),
         STYLE,
         ORIGIN,
-        count("words", _("Words")),
-        count("statements", _("Statements")),
-        count("citations", _("Citations")),
-        count("cited_passages", _("Cited passages")),
-        Column("flesch", _("Flesch"), 1),
-        Column("source_flesch", _("Flesch of sources"), 1),
+        count("words", "Words"),
+        count("statements", "Statements"),
+        count("citations", "Citations"),
+        count("cited_passages", "Cited passages"),
+        Column("flesch", "Flesch", 1),
+        Column("source_flesch", "Flesch of sources", 1),
     ),
     is_whole=False,
     holds=Holds.WRITING,
@@ -48,13 +46,13 @@ RESPONSES = Table(
 )
 LENGTHS = Table(
     "lengths",
-    _("Lengths of responses"),
-    _(
+    "Lengths of responses",
+    (
         "Distribution of words, statements and distinct cited passages per response, citations per cited "
         "passage and cited passages per statement, by style and origin. With 95 % bootstrap intervals "
         "over topics. Responses under {min_words} words are left out."
     ),
-    (STYLE, ORIGIN, Column("measure", _("Measure"), words=MEASURES), *DISTRIBUTION, count("n", _("n"))),
+    (STYLE, ORIGIN, Column("measure", "Measure", words=MEASURES), *DISTRIBUTION, count("n", "n")),
     across=("statistic",),
     about=(
         "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "

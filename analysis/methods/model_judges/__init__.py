@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -35,11 +34,11 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return queries.model_judges(study, state, page=query.get("page"))
 
 
-PAGE = Page(90, "model_judge_results", "models/", _("Model judges"), "analysis/methods/model_judges.html", page_context)
+PAGE = Page(90, "model_judge_results", "models/", "Model judges", "analysis/methods/model_judges.html", page_context)
 
 METHOD = Method(
     name="model_judges",
-    title=_("Model judges"),
+    title="Model judges",
     section=MODELS,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -3,9 +3,6 @@
 from textwrap import wrap
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
 from ...tables import value_labels
@@ -49,7 +46,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def _name(row: Row, labels: Labels) -> str:
-    return gettext("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+    return "Mean" if row["dimension"] == value_labels.ALL else labels.dimension(row)
 
 
 def _bars(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
@@ -80,13 +77,13 @@ def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str],
         y=y,
         yOffset=alt.YOffset("inference:N", sort=domain),
         color=alt.Color(
-            "inference:N", scale=alt.Scale(domain=domain, range=palette), title=gettext("Prompt type"), legend=legend
+            "inference:N", scale=alt.Scale(domain=domain, range=palette), title="Prompt type", legend=legend
         ),
     )
     axis = alt.Axis(tickCount=3, labelFlush=False)
     x = alt.X("low:Q", title=None, axis=axis, scale=alt.Scale(zero=measure not in NOTHING))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
-    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title=gettext("Prompt type"), legend=legend)
+    shape = alt.Shape("inference:N", scale=alt.Scale(domain=domain), title="Prompt type", legend=legend)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="value:Q", shape=shape)
     nothing = alt.Chart().mark_rule(strokeDash=[3, 3]).encode(x=alt.datum(NOTHING.get(measure, 0)))
     title = _title(measure)
@@ -118,7 +115,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
     rows = [row for row in tables["model_self_preference"] if row["difference"] is not None]
     refuse_empty(rows)
     models = list(dict.fromkeys(row["participant"] for row in rows))[:MOST_MODELS]
-    whose = {"model": gettext("Model"), "gold": gettext("Gold label")}
+    whose = {"model": "Model", "gold": "Gold label"}
     shown = [
         {
             "dimension": _name(row, labels),
@@ -143,9 +140,7 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
         color=alt.Color("whose:N", scale=scale, title=None),
     )
     axis = alt.Axis(format="~%", tickCount=4)
-    x = alt.X(
-        "low:Q", title=gettext("Share of choices for the model's own response"), axis=axis, scale=alt.Scale(zero=False)
-    )
+    x = alt.X("low:Q", title="Share of choices for the model's own response", axis=axis, scale=alt.Scale(zero=False))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     shape = alt.Shape("whose:N", scale=alt.Scale(domain=domain), title=None)
     points = base.mark_point(filled=True, opacity=1, size=50).encode(x="share:Q", shape=shape)
@@ -159,24 +154,24 @@ def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spe
 FIGURES = (
     Figure(
         "model_judges",
-        _("Language model judges"),
-        _(
+        "Language model judges",
+        (
             "Agreement of models with themselves and with people, correlation between dimensions and "
             "position bias, by dimension. With 95 % intervals over topics (none for agreement with the gold "
             "label). Dashed lines: chance level."
         ),
-        _("Points with intervals by dimension, one panel for each measure and one colour for each prompt type."),
+        "Points with intervals by dimension, one panel for each measure and one colour for each prompt type.",
         tables=("model_judges",),
         draw=chart,
     ),
     Figure(
         "model_self_preference",
-        _("Self-preference of models"),
-        _(
+        "Self-preference of models",
+        (
             "Share of choices for a model's own response, by the model and by the gold label of people, on "
             "the same pairs, by dimension. With 95 % bootstrap intervals over topics. Dashed line: one half."
         ),
-        _("Points with intervals by dimension, one colour for the model and one for the gold label."),
+        "Points with intervals by dimension, one colour for the model and one for the gold label.",
         tables=("model_self_preference",),
         draw=own_responses,
     ),

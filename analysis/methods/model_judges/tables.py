@@ -1,25 +1,23 @@
 """Tables of language models as judges: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
 from ..shared_columns import DIMENSION
 
-INFERENCES = {"combined": _("all at once"), "individual": _("one at a time")}
+INFERENCES = {"combined": "all at once", "individual": "one at a time"}
 MEASURES = {
-    "alpha_orders": _("Alpha with itself, other order"),
-    "alpha_gold": _("Alpha with gold label"),
-    "alpha_inference": _("Alpha with itself, other prompt type"),
-    "mean_rho": _("Rho between dimensions"),
-    "front_preference": _("First response preferred"),
+    "alpha_orders": "Alpha with itself, other order",
+    "alpha_gold": "Alpha with gold label",
+    "alpha_inference": "Alpha with itself, other prompt type",
+    "mean_rho": "Rho between dimensions",
+    "front_preference": "First response preferred",
 }
 SIZES = {"alpha_orders": "pairs_in_both_orders", "alpha_gold": "items_with_gold",
          "alpha_inference": "items_in_both_inferences", "mean_rho": "items", "front_preference": "choices"}  # fmt: skip
 
 MODEL_JUDGES = Table(
     "model_judges",
-    _("Language models as judges"),
-    _(
+    "Language models as judges",
+    (
         "Krippendorff's alpha (ordinal) of a model with itself in the other order, with the gold label "
         "of people, and with itself with the other prompt type. Also the mean Spearman's rho between its "
         "judgments on a dimension and on the others, and the share of its choices for the response shown "
@@ -27,15 +25,15 @@ MODEL_JUDGES = Table(
         "depends on who judged."
     ),
     (
-        Column("participant", _("Model"), words="participant"),
-        Column("inference", _("Prompt type"), words=INFERENCES),
+        Column("participant", "Model", words="participant"),
+        Column("inference", "Prompt type", words=INFERENCES),
         DIMENSION,
         *(named_estimate(name, label, n=SIZES[name]) for name, label in MEASURES.items()),
-        count("items", _("Pairs")),
-        count("pairs_in_both_orders", _("Pairs in both orders")),
-        count("items_with_gold", _("Pairs with gold label")),
-        count("items_in_both_inferences", _("Pairs with both prompt types")),
-        count("choices", _("Choices")),
+        count("items", "Pairs"),
+        count("pairs_in_both_orders", "Pairs in both orders"),
+        count("items_with_gold", "Pairs with gold label"),
+        count("items_in_both_inferences", "Pairs with both prompt types"),
+        count("choices", "Choices"),
     ),
     holds=Holds.PSEUDONYMS,
     about=(
@@ -59,8 +57,8 @@ MODEL_JUDGES = Table(
 )
 MODEL_SELF_PREFERENCE = Table(
     "model_self_preference",
-    _("Self-preference of models"),
-    _(
+    "Self-preference of models",
+    (
         "Share of choices for the model's own response, by the model and by the gold label of people, "
         "and their difference. With 95 % intervals over topics. Pairs: one response by the model and one "
         "by another writer, with a choice by both. Undecided: pairs with a neutral judgment or label. "
@@ -68,18 +66,18 @@ MODEL_SELF_PREFERENCE = Table(
         "responses, and on other pairs, without an interval."
     ),
     (
-        Column("participant", _("Model"), words="participant"),
-        Column("inference", _("Prompt type"), words=INFERENCES),
+        Column("participant", "Model", words="participant"),
+        Column("inference", "Prompt type", words=INFERENCES),
         DIMENSION,
-        named_estimate("model", _("Chosen by the model"), n="n"),
-        named_estimate("gold", _("Chosen by the gold label"), n="n"),
-        estimate("difference", _("Difference"), n="n"),
-        count("n", _("Pairs")),
-        count("undecided", _("Undecided")),
-        named_estimate("alpha_own", _("Agreement, own responses"), n="items_own"),
-        named_estimate("alpha_others", _("Agreement, other responses"), n="items_others"),
-        count("items_own", _("Pairs with own responses")),
-        count("items_others", _("Pairs of other responses")),
+        named_estimate("model", "Chosen by the model", n="n"),
+        named_estimate("gold", "Chosen by the gold label", n="n"),
+        estimate("difference", "Difference", n="n"),
+        count("n", "Pairs"),
+        count("undecided", "Undecided"),
+        named_estimate("alpha_own", "Agreement, own responses", n="items_own"),
+        named_estimate("alpha_others", "Agreement, other responses", n="items_others"),
+        count("items_own", "Pairs with own responses"),
+        count("items_others", "Pairs of other responses"),
     ),
     holds=Holds.PSEUDONYMS,
     about=(

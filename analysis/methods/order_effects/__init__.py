@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -32,7 +31,7 @@ PAGE = Page(
     70,
     "order_effects",
     "order/",
-    _("Order effects and dimensions"),
+    "Order effects and dimensions",
     "analysis/methods/order_effects.html",
     page_context,
     needs_judgments=True,
@@ -40,7 +39,7 @@ PAGE = Page(
 
 METHOD = Method(
     name="order_effects",
-    title=_("Order effects"),
+    title="Order effects",
     section=AGREEMENT,
     compute=compute.compute_tables,
     tables=tables.TABLES,

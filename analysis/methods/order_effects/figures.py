@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, category, data, refuse_empty, spec
 from ...tables import value_labels
@@ -45,7 +42,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
             yOffset=alt.YOffset("part:N", sort=domain),
             color=colour,
         )
-        x = alt.X("low:Q", title=gettext("Krippendorff's alpha"), axis=alt.Axis(tickCount=4))
+        x = alt.X("low:Q", title="Krippendorff's alpha", axis=alt.Axis(tickCount=4))
         rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
         shape = alt.Shape("part:N", scale=alt.Scale(domain=domain), title=None, legend=legend)
         points = base.mark_point(filled=True, opacity=1, size=50).encode(x="alpha:Q", shape=shape)
@@ -56,19 +53,19 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def _name(row: Row, labels: Labels) -> str:
-    return gettext("Mean") if row["dimension"] == value_labels.ALL else labels.dimension(row)
+    return "Mean" if row["dimension"] == value_labels.ALL else labels.dimension(row)
 
 
 FIGURES = (
     Figure(
         "order_effects",
-        _("Order effects"),
-        _(
+        "Order effects",
+        (
             "Krippendorff's alpha by dimension, with 95 % intervals over topics and judges. Pairs judged in "
             "both orders: each order alone and both together. Questionnaires: the first {first_positions} "
             "items and the later ones."
         ),
-        _("Points with intervals: alpha by dimension, one colour for each part and one panel for each kind of order."),
+        "Points with intervals: alpha by dimension, one colour for each part and one panel for each kind of order.",
         tables=("order_effects",),
         draw=chart,
     ),

@@ -1,32 +1,30 @@
 """Tables of order effects (Table 5 of the CrowdRAG paper): columns and captions."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate, named_estimate
 from ..shared_columns import CODERS, DIMENSION
 
-EFFECTS = {"within": _("within a pair"), "across": _("across the questionnaire")}
+EFFECTS = {"within": "within a pair", "across": "across the questionnaire"}
 #: The parts of each effect.
 PARTS = {
-    "within": {"forward": _("one order"), "reverse": _("the other order"), "both": _("both orders together")},
-    "across": {"first": _("first items"), "second": _("later items")},
+    "within": {"forward": "one order", "reverse": "the other order", "both": "both orders together"},
+    "across": {"first": "first items", "second": "later items"},
 }
-PAIRS = {"all": _("all pairs"), "both_orders": _("pairs judged in both orders")}
+PAIRS = {"all": "all pairs", "both_orders": "pairs judged in both orders"}
 
 ORDER_EFFECTS = Table(
     "order_effects",
-    _("Order effects"),
-    _(
+    "Order effects",
+    (
         "Krippendorff's alpha (ordinal), with 95 % intervals over topics and judges. Within a pair: "
         "pairs judged in both orders, each order alone and both together, with votes aligned to the same "
         "response. Across the questionnaire: the first {first_positions} items and the later ones."
     ),
     (
         DIMENSION,
-        Column("effect", _("Effect"), words=EFFECTS),
-        Column("part", _("Part"), words={name: label for parts in PARTS.values() for name, label in parts.items()}),
-        estimate("alpha", _("Alpha"), n="items"),
-        count("items", _("Pairs")),
+        Column("effect", "Effect", words=EFFECTS),
+        Column("part", "Part", words={name: label for parts in PARTS.values() for name, label in parts.items()}),
+        estimate("alpha", "Alpha", n="items"),
+        count("items", "Pairs"),
     ),
     across=("effect", "part"),
     about="Krippendorff's alpha (ordinal) by order. Method: `methods/order-effects.md`.",
@@ -45,8 +43,8 @@ ORDER_EFFECTS = Table(
 )
 ORDER_DIFFERENCES = Table(
     "order_differences",
-    _("Differences between orders"),
-    _(
+    "Differences between orders",
+    (
         "Differences of Krippendorff's alpha, with 95 % intervals over topics and judges. Largest: "
         "largest absolute difference between both orders together and one of them, or between first and "
         "later items, without an interval. Signed: one order minus the other, or first minus later "
@@ -54,10 +52,10 @@ ORDER_DIFFERENCES = Table(
     ),
     (
         DIMENSION,
-        Column("effect", _("Effect"), words=EFFECTS),
-        named_estimate("largest", _("Largest difference"), n="items"),
-        estimate("difference", _("Signed difference"), n="items"),
-        count("items", _("Pairs")),
+        Column("effect", "Effect", words=EFFECTS),
+        named_estimate("largest", "Largest difference", n="items"),
+        estimate("difference", "Signed difference", n="items"),
+        count("items", "Pairs"),
     ),
     meanings={
         "dimension, effect": "as in `order_effects`",
@@ -71,21 +69,21 @@ ORDER_DIFFERENCES = Table(
 )
 FRONT_PREFERENCES = Table(
     "front_preferences",
-    _("Position bias"),
-    _(
+    "Position bias",
+    (
         "Share of choices (without neutral judgments) for the response shown first, with 95 % intervals "
         "over topics and judges. n: choices. Over all pairs, it also depends on which responses were "
         "shown first. Over pairs judged in both orders, it does not. For these, p is from a "
         "randomisation test of no position bias, also adjusted by Benjamini and Hochberg over dimensions."
     ),
     (
-        Column("coders", _("Judges"), words=CODERS),
+        Column("coders", "Judges", words=CODERS),
         DIMENSION,
-        Column("pairs", _("Pairs"), words=PAIRS),
-        estimate("front_preference", _("First preferred"), n="n"),
-        Column("p", _("p"), 4),
-        Column("p_adjusted", _("p adjusted"), 4),
-        count("n", _("Choices")),
+        Column("pairs", "Pairs", words=PAIRS),
+        estimate("front_preference", "First preferred", n="n"),
+        Column("p", "p", 4),
+        Column("p_adjusted", "p adjusted", 4),
+        count("n", "Choices"),
     ),
     meanings={
         "coders": "`crowd`: the analysed judges; `expert`: experts",

@@ -1,7 +1,5 @@
 """Reading ease (docs/methods/readability.md)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..lengths import PAGE
 from ..method import WRITING, Method
 from ..run_facts import RunFacts
@@ -16,7 +14,7 @@ def describe_readability(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="readability",
-    title=_("Reading ease"),
+    title="Reading ease",
     section=WRITING,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -2,9 +2,6 @@
 
 from collections import Counter
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, coloured_areas, data, origins_in, refuse_empty, spec
 from ...tables import value_labels
@@ -39,10 +36,8 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
     names = [str(EASES[name]) for name in ("flesch", "source_flesch")]
     scale = alt.Scale(domain=names, range=[colours["a"], colours["b"]])
     base = alt.Chart().encode(
-        x=alt.X(
-            "ease:Q", title=gettext("Flesch reading ease"), scale=alt.Scale(domain=[EASE_FROM, EASE_TO], nice=False)
-        ),
-        y=alt.Y("share:Q", title=gettext("Share of responses"), axis=alt.Axis(format="~%", tickCount=4), stack=None),
+        x=alt.X("ease:Q", title="Flesch reading ease", scale=alt.Scale(domain=[EASE_FROM, EASE_TO], nice=False)),
+        y=alt.Y("share:Q", title="Share of responses", axis=alt.Axis(format="~%", tickCount=4), stack=None),
     )
     text = alt.Color("text:N", scale=scale, title=None)
     areas = coloured_areas(base, "text", text, opacity=0.18, interpolate="monotone")
@@ -58,12 +53,12 @@ def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec)
 FIGURES = (
     Figure(
         "readability",
-        _("Reading ease"),
-        _(
+        "Reading ease",
+        (
             "Share of responses by Flesch reading ease of the response's statements and of the passages that "
             "they cite, by origin. Higher values are easier to read."
         ),
-        _("Distributions of reading ease of responses and cited passages, one panel for each origin."),
+        "Distributions of reading ease of responses and cited passages, one panel for each origin.",
         tables=("responses",),
         draw=readability,
     ),

@@ -1,25 +1,23 @@
 """Tables of reading ease: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count
 from ..shared_columns import DISTRIBUTION, ORIGIN, STYLE
 
 EASES = {
-    "flesch": _("Response"),
-    "source_flesch": _("Cited passages"),
-    "difference": _("Difference"),
+    "flesch": "Response",
+    "source_flesch": "Cited passages",
+    "difference": "Difference",
 }
 
 READABILITY = Table(
     "readability",
-    _("Reading ease"),
-    _(
+    "Reading ease",
+    (
         "Distribution of Flesch reading ease of responses (median over a response's statements), of "
         "their cited passages (median over the passages that its statements cite), and of the "
         "difference, by style and origin. With 95 % bootstrap intervals over topics."
     ),
-    (STYLE, ORIGIN, Column("measure", _("Text"), words=EASES), *DISTRIBUTION, count("n", _("Responses"))),
+    (STYLE, ORIGIN, Column("measure", "Text", words=EASES), *DISTRIBUTION, count("n", "Responses")),
     across=("statistic",),
     about=(
         "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "

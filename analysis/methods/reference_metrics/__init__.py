@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import QueryDict
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
 
@@ -38,7 +37,7 @@ PAGE = Page(
     80,
     "reference_metrics",
     "metrics/",
-    _("Reference-based metrics"),
+    "Reference-based metrics",
     "analysis/methods/reference_metrics.html",
     page_context,
     needs_judgments=True,
@@ -46,7 +45,7 @@ PAGE = Page(
 
 METHOD = Method(
     name="reference_metrics",
-    title=_("Reference-based metrics"),
+    title="Reference-based metrics",
     section=METRICS,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -12,8 +12,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Sum
 from django.urls import reverse
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from analysis.rag import checkpoints, encoders
 from analysis.rag.checkpoints import BUNDLED
@@ -107,7 +105,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     """Encode and score some topics; what a topic gave is kept when it is done."""
     study, parameters = work.run.study, work.run.parameters
     names = work.unit.payload["topics"]
-    work.report(0, len(names), gettext("Loading the model"))
+    work.report(0, len(names), "Loading the model")
     try:
         encoder = load(parameters["model"], parameters["layer"])
     except (
@@ -119,7 +117,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     done = _FinishedTopic()
     for i, topic in enumerate(names):
-        work.report(i, len(names), gettext("Topic %(topic)s") % {"topic": topic})
+        work.report(i, len(names), f"Topic {topic}")
         if (effect := _score(study, encoder, _texts(study, topic), done)) is not None:
             work.keep(effect)
     return partial(_note, work.run, encoder, done)
@@ -198,7 +196,7 @@ def _result_url(run: Run) -> str:
 def _describe_parameters(run: Run) -> dict[str, Any]:
     layer = run.parameters.get("layer")
     named = run.parameters.get("model", "")
-    return {gettext("Model"): named, gettext("Layer"): gettext("last") if layer is None else layer}
+    return {"Model": named, "Layer": "last" if layer is None else layer}
 
 
 def register() -> None:
@@ -206,7 +204,7 @@ def register() -> None:
     kinds.register(
         kinds.Kind(
             name=KIND,
-            title=_("BERTScore"),
+            title="BERTScore",
             queue=queue(),
             plan=plan,
             work=work,

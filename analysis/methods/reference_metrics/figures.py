@@ -1,8 +1,5 @@
 """How far responses copy what they cite, and how well metrics rank them (crowdrag25, Figure 3 and Table 8)."""
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from .tables import METRICS, RANKINGS
@@ -33,13 +30,13 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
     ]
     metrics = [metric.label for name, metric in METRICS.items() if any(row["metric"] == name for row in rows)]
     scale = alt.Scale(domain=metrics, range=[colours[name] for name in COLOURS[: len(metrics)]])
-    title = gettext("Metric")
+    title = "Metric"
     base = alt.Chart().encode(
         y=alt.Y("dimension:N", sort=list(dict.fromkeys(row["dimension"] for row in shown)), title=None),
         yOffset=alt.YOffset("metric:N", sort=metrics),
         color=alt.Color("metric:N", scale=scale, title=title),
     )
-    x = alt.X("low:Q", title=gettext("Spearman's rho with the grades"), axis=alt.Axis(tickCount=5))
+    x = alt.X("low:Q", title="Spearman's rho with the grades", axis=alt.Axis(tickCount=5))
     rules = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     shapes = alt.Scale(domain=metrics, range=list(SHAPES[: len(metrics)]))
     points = base.mark_point(filled=True, opacity=1, size=50).encode(
@@ -54,12 +51,12 @@ def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters:
 FIGURES = (
     Figure(
         "reference_metrics",
-        _("Metrics against grades"),
-        _(
+        "Metrics against grades",
+        (
             "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over "
             "topics. 1 means that the metric ranks responses like people, 0 that it ranks them at random."
         ),
-        _("Points with intervals by dimension, one panel for each ranking, one mark and colour for each metric."),
+        "Points with intervals by dimension, one panel for each ranking, one mark and colour for each metric.",
         tables=("reference_metrics",),
         draw=reference_metrics,
     ),

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate
 
 
@@ -22,24 +20,24 @@ METRICS = {
     "rouge_l": Metric("ROUGE-L", "ROUGE-L F1 with stemming [@lin2004]"),
     "chrf": Metric("chrF", "chrF2 [@popovic2015]"),
 }
-RANKINGS = {"full": _("full ranking"), "best_worst": _("best and worst")}
+RANKINGS = {"full": "full ranking", "best_worst": "best and worst"}
 
 REFERENCE_METRICS = Table(
     "reference_metrics",
-    _("Reference-based metrics"),
-    _(
+    "Reference-based metrics",
+    (
         "Spearman's rho between the rankings of a topic's responses by a metric and by grades. The "
         "reference is the topic's best response. Rankings include all candidates, or only the best and "
         "the worst. Mean over topics with 95 % bootstrap intervals. Topics that cannot be ranked are "
         "left out."
     ),
     (
-        Column("dimension", _("Dimension"), words="dimension"),
-        Column("metric", _("Metric"), words={name: metric.label for name, metric in METRICS.items()}),
-        Column("ranking", _("Ranking"), words=RANKINGS),
-        estimate("rho", _("Rho"), n="topics"),
-        count("topics", _("Topics")),
-        count("left_out", _("Left out")),
+        Column("dimension", "Dimension", words="dimension"),
+        Column("metric", "Metric", words={name: metric.label for name, metric in METRICS.items()}),
+        Column("ranking", "Ranking", words=RANKINGS),
+        estimate("rho", "Rho", n="topics"),
+        count("topics", "Topics"),
+        count("left_out", "Left out"),
     ),
     across=("metric", "ranking"),
     unprinted=("left_out",),

@@ -1,14 +1,12 @@
 """Surveys of writers before and after writing."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..lengths import PAGE
 from ..method import STUDY, Method
 from . import compute, figures, tables
 
 METHOD = Method(
     name="surveys",
-    title=_("Surveys"),
+    title="Surveys",
     section=STUDY,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -2,9 +2,6 @@
 
 import textwrap
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
-
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
@@ -33,7 +30,7 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
     base = alt.Chart().encode(y=alt.Y("answer:N", sort=answers, title=None))
     percent = alt.Axis(format="~%", values=[0, 0.5, 1])
     bars = base.mark_bar(color=colours["a"], opacity=0.8).encode(
-        x=alt.X("share:Q", title=gettext("Share of answers"), axis=percent, scale=alt.Scale(domain=[0, 1]))
+        x=alt.X("share:Q", title="Share of answers", axis=percent, scale=alt.Scale(domain=[0, 1]))
     )
     rules = base.mark_rule(strokeWidth=2, color=colours["b"]).encode(x="low:Q", x2="high:Q")
     questions = list(dict.fromkeys(row["question"] for row in shown))
@@ -54,9 +51,9 @@ def _wrapped(question: str) -> str:
 FIGURES = (
     Figure(
         "survey",
-        _("Survey"),
-        _("Share of each answer by question, with 95 % bootstrap intervals over topics."),
-        _("Bars of the share of each answer, one panel for each question."),
+        "Survey",
+        "Share of each answer by question, with 95 % bootstrap intervals over topics.",
+        "Bars of the share of each answer, one panel for each question.",
         tables=("survey",),
         draw=survey,
     ),

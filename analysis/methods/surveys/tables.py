@@ -1,26 +1,24 @@
 """Tables of surveys: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Table, count, estimate
 from ..shared_columns import STATISTICS
 
 SURVEY = Table(
     "survey",
-    _("Survey"),
-    _(
+    "Survey",
+    (
         "Writers' answers about themselves and the task, before and after writing: mean, median and "
         "share of each answer, and Spearman's rho of each two questions. With 95 % bootstrap intervals "
         "over topics."
     ),
     (
-        Column("name", _("Measure")),
-        Column("kind", _("When asked")),
-        Column("question", _("Question"), words="question"),
-        Column("statistic", _("Statistic"), words=STATISTICS),
-        Column("option", _("Answer"), words="answer", is_key=True),
-        estimate("value", _("Value"), n="n"),
-        count("n", _("n")),
+        Column("name", "Measure"),
+        Column("kind", "When asked"),
+        Column("question", "Question", words="question"),
+        Column("statistic", "Statistic", words=STATISTICS),
+        Column("option", "Answer", words="answer", is_key=True),
+        estimate("value", "Value", n="n"),
+        count("n", "n"),
     ),
     unprinted=("name", "kind"),
     about="Writers' answers before and after writing (crowdrag25, 3.1.4).",

@@ -1,7 +1,5 @@
 """Text reuse (docs/methods/text-reuse.md)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..lengths import PAGE
 from ..method import WRITING, Method
 from ..run_facts import RunFacts
@@ -20,7 +18,7 @@ def describe_reuse(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="text_reuse",
-    title=_("Text reuse"),
+    title="Text reuse",
     section=WRITING,
     compute=compute.compute_tables,
     tables=tables.TABLES,

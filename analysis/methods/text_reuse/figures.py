@@ -1,8 +1,6 @@
 """How far responses copy what they cite (crowdrag25, Figure 3)."""
 
 import numpy as np
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
@@ -32,13 +30,13 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     refuse_empty(shown)
     origins = sorted({origin for _style, origin in scores}, key=list(colours).index)
     domain = [value_labels.origin(name) for name in origins]
-    title = gettext("Written by")
+    title = "Written by"
     line = (
         alt.Chart()
         .mark_line()
         .encode(
-            x=alt.X("bleu:Q", title=gettext("Sentence-BLEU"), axis=alt.Axis(tickCount=5)),
-            y=alt.Y("share:Q", title=gettext("Share of pairs"), axis=alt.Axis(format="~%", tickCount=5)),
+            x=alt.X("bleu:Q", title="Sentence-BLEU", axis=alt.Axis(tickCount=5)),
+            y=alt.Y("share:Q", title="Share of pairs", axis=alt.Axis(format="~%", tickCount=5)),
             color=alt.Color(
                 "origin:N", scale=alt.Scale(domain=domain, range=[colours[name] for name in origins]), title=title
             ),
@@ -74,12 +72,12 @@ def _cumulative(values: list[float]) -> list[float]:
 FIGURES = (
     Figure(
         "text_reuse",
-        _("Text reuse"),
-        _(
+        "Text reuse",
+        (
             "Cumulative share of pairs of a statement and a cited passage by sentence-BLEU (orders up to 8), "
             "by style and origin. A curve that rises late means much copying. Dashed line: {reuse_limit}."
         ),
-        _(
+        (
             "Curves of cumulative shares over BLEU from 0 to 100, one panel for each style and one curve for "
             "each origin."
         ),

@@ -1,19 +1,17 @@
 """Tables of text reuse: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import ORIGIN, RESPONSE, STYLE
 
 TEXT_REUSE = Table(
     "text_reuse",
-    _("Text reuse"),
-    _("Sentence-BLEU (orders up to 8) of each statement with each passage that it cites. 100 is an exact copy."),
+    "Text reuse",
+    "Sentence-BLEU (orders up to 8) of each statement with each passage that it cites. 100 is an exact copy.",
     (
         RESPONSE,
-        Column("statement", _("Statement"), 0, is_key=True),
-        Column("passage", _("Passage"), 0, is_key=True),
-        Column("bleu", _("BLEU"), 1),
+        Column("statement", "Statement", 0, is_key=True),
+        Column("passage", "Passage", 0, is_key=True),
+        Column("bleu", "BLEU", 1),
     ),
     is_whole=False,
     holds=Holds.WRITING,
@@ -28,8 +26,8 @@ TEXT_REUSE = Table(
 )
 TEXT_REUSE_SHARES = Table(
     "text_reuse_shares",
-    _("Text reuse by limit"),
-    _(
+    "Text reuse by limit",
+    (
         "Share of pairs of a statement and a cited passage with sentence-BLEU (orders up to 8) below a "
         "limit, by style and origin. With 95 % bootstrap intervals over topics. A statement counts as "
         "copied from {reuse_limit}."
@@ -37,9 +35,9 @@ TEXT_REUSE_SHARES = Table(
     (
         STYLE,
         ORIGIN,
-        Column("limit", _("Limit"), 0),
-        Column("share", _("Share below"), 1, low="low", high="high", n="n", is_share=True),
-        count("n", _("Pairs")),
+        Column("limit", "Limit", 0),
+        Column("share", "Share below", 1, low="low", high="high", n="n", is_share=True),
+        count("n", "Pairs"),
     ),
     across=("origin",),
     meanings={

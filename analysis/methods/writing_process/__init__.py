@@ -1,7 +1,5 @@
 """How responses were written, by their logs (docs/methods/writing-process.md)."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ..lengths import PAGE
 from ..method import WRITING, Method
 from ..run_facts import RunFacts
@@ -18,7 +16,7 @@ def describe_process(facts: RunFacts) -> str:
 
 METHOD = Method(
     name="writing_process",
-    title=_("Writing process"),
+    title="Writing process",
     section=WRITING,
     compute=compute.compute_tables,
     tables=tables.TABLES,

@@ -1,8 +1,6 @@
 """Figures of surveys and writing logs."""
 
 import numpy as np
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
@@ -42,7 +40,7 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
     bars = alt.Chart().mark_bar(binSpacing=1, color=colours["a"]).encode(
         x=alt.X("from:Q", bin="binned", title=None, axis=alt.Axis(tickCount=4)),
         x2="to:Q",
-        y=alt.Y("share:Q", title=gettext("Share of logs"), axis=alt.Axis(format="~%", tickCount=3)),
+        y=alt.Y("share:Q", title="Share of logs", axis=alt.Axis(format="~%", tickCount=3)),
     )  # fmt: skip
     line = alt.Chart().mark_rule(strokeWidth=2, strokeDash=[4, 3], color=colours["b"]).encode(x="mean(median):Q")
     order = list(dict.fromkeys(str(row["measure"]) for row in shown))
@@ -55,9 +53,9 @@ def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: S
 FIGURES = (
     Figure(
         "writing_process",
-        _("Writing process"),
-        _("Share of writing logs by measure, with the median as a line."),
-        _("Histograms of measures of writing logs, one panel for each measure, with a line at the median."),
+        "Writing process",
+        "Share of writing logs by measure, with the median as a line.",
+        "Histograms of measures of writing logs, one panel for each measure, with a line at the median.",
         tables=("writing_process",),
         draw=writing_process,
     ),

@@ -1,39 +1,37 @@
 """Tables of writing logs: their columns, and how people read them."""
 
-from django.utils.translation import gettext_lazy as _
-
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import DISTRIBUTION, ORIGIN, RESPONSE, STYLE
 
 PROCESS = {
-    "seconds": _("Time (s)"),
-    "active_seconds": _("Active time (s)"),
-    "pauses": _("Pauses"),
-    "bursts": _("Bursts"),
-    "pastes": _("Pastes"),
-    "pasted_share": _("Share pasted"),
-    "revisions": _("Revisions"),
-    "paused_seconds": _("Pause time (s)"),
-    "burst_characters": _("Characters per burst"),
-    "typing_rate": _("Typed characters per minute"),
-    "produced": _("Characters produced"),
-    "deleted": _("Characters deleted"),
-    "immediate_revisions": _("Immediate revisions"),
-    "at_once_share": _("Share inserted at once"),
-    "passage_share": _("Share from passages"),
-    "elsewhere_share": _("Share from elsewhere"),
-    "passages_opened": _("Passages opened"),
-    "passage_seconds": _("Time with passages in view (s)"),
-    "searches": _("Searches"),
-    "absences": _("Absences"),
-    "away_seconds": _("Time away (s)"),
+    "seconds": "Time (s)",
+    "active_seconds": "Active time (s)",
+    "pauses": "Pauses",
+    "bursts": "Bursts",
+    "pastes": "Pastes",
+    "pasted_share": "Share pasted",
+    "revisions": "Revisions",
+    "paused_seconds": "Pause time (s)",
+    "burst_characters": "Characters per burst",
+    "typing_rate": "Typed characters per minute",
+    "produced": "Characters produced",
+    "deleted": "Characters deleted",
+    "immediate_revisions": "Immediate revisions",
+    "at_once_share": "Share inserted at once",
+    "passage_share": "Share from passages",
+    "elsewhere_share": "Share from elsewhere",
+    "passages_opened": "Passages opened",
+    "passage_seconds": "Time with passages in view (s)",
+    "searches": "Searches",
+    "absences": "Absences",
+    "away_seconds": "Time away (s)",
 }
 PROCESS_SHARES = {"pasted_share", "at_once_share", "passage_share", "elsewhere_share"}
 
 WRITING_PROCESS = Table(
     "writing_process",
-    _("Writing process"),
-    _(
+    "Writing process",
+    (
         "Measures of each response from its writing log: time, active time, pauses, bursts, pastes, "
         "share of pasted text, revisions, sources of the text, opened passages and time away."
     ),
@@ -64,12 +62,12 @@ WRITING_PROCESS = Table(
 )
 WRITING_PROCESS_MEANS = Table(
     "writing_process_means",
-    _("Writing process by style and origin"),
-    _(
+    "Writing process by style and origin",
+    (
         "Mean and median of the measures over responses, by style and origin, with 95 % bootstrap "
         "intervals over topics. Values that a log does not record are left out."
     ),
-    (STYLE, ORIGIN, Column("measure", _("Measure"), words=PROCESS), *DISTRIBUTION, count("n", _("Logs"))),
+    (STYLE, ORIGIN, Column("measure", "Measure", words=PROCESS), *DISTRIBUTION, count("n", "Logs")),
     across=("statistic",),
     about=(
         "Distributions by style and origin (`all`: all styles), one row per measure and statistic. "

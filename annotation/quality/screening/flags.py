@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.utils.translation import gettext as _
-
 from ...enums import AssignmentState
 from ...models import Assignment, ShownFlag
 from . import evidence, signals
@@ -29,9 +27,9 @@ class Proposal:
     def label(self) -> str:
         """What is proposed, as people read it."""
         return {
-            ProposedAction.ACCEPT: _("no signals"),
-            ProposedAction.LOOK: _("check"),
-            ProposedAction.REJECT: _("reject, unless there is an innocent cause"),
+            ProposedAction.ACCEPT: "no signals",
+            ProposedAction.LOOK: "check",
+            ProposedAction.REJECT: "reject, unless there is an innocent cause",
         }[self.what]
 
     @property

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments.forms import BulkRejectForm
 from crowdrag.recruitment.enums import RejectionCategory
@@ -20,7 +19,7 @@ class AcceptForm(forms.Form):
 
     # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
     note = forms.CharField(
-        label=_("Note to the judge"),
+        label="Note to the judge",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "form": "accept-form"}),
         max_length=LONGEST,
@@ -34,22 +33,22 @@ class AcceptForm(forms.Form):
 class RejectForm(forms.Form):
     """Reject: say why, and what is paid all the same."""
 
-    PAY = (("none", _("nothing")), ("part", _("part of it")), ("all", _("all of it")))
+    PAY = (("none", "nothing"), ("part", "part of it"), ("all", "all of it"))
 
     reason = forms.CharField(
-        label=_("Reason"),
-        help_text=_("The judge can read this and contest the decision."),
+        label="Reason",
+        help_text="The judge can read this and contest the decision.",
         widget=NOTE,
         max_length=LONGEST,
     )
     category = forms.ChoiceField(
-        label=_("Category on the platform"),
-        help_text=_("Required unless you pay all of it."),
+        label="Category on the platform",
+        help_text="Required unless you pay all of it.",
         choices=[("", "–"), *RejectionCategory.choices],
         required=False,
     )
-    pay = forms.ChoiceField(label=_("Pay"), choices=PAY, widget=forms.RadioSelect, initial="none")
-    amount = AmountField(label=_("Amount, if you pay a part"), required=False)
+    pay = forms.ChoiceField(label="Pay", choices=PAY, widget=forms.RadioSelect, initial="none")
+    amount = AmountField(label="Amount, if you pay a part", required=False)
 
     def __init__(self, *args: Any, owed: int, currency: str, from_platform: bool, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -57,10 +56,10 @@ class RejectForm(forms.Form):
         self.owed = owed
         self.fields["amount"].of(currency)  # type: ignore[attr-defined]
         if from_platform:
-            self.fields["reason"].help_text = _(
-                "The judge can read this here and on the platform, and can contest it. The platform requires at "
-                "least %(n)d characters. You cannot undo a rejection on the platform."
-            ) % {"n": LEAST}
+            self.fields["reason"].help_text = (
+                "The judge can read this here and on the platform, and can contest it. The platform requires at least "
+                f"{LEAST} characters. You cannot undo a rejection on the platform."
+            )
         else:
             del self.fields["category"]
 
@@ -70,9 +69,9 @@ class RejectForm(forms.Form):
         amount = cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
             if not amount:
-                self.add_error("amount", _("Enter the amount."))
+                self.add_error("amount", "Enter the amount.")
             elif amount > self.owed:
-                self.add_error("amount", _("The amount is higher than the remaining promised pay."))
+                self.add_error("amount", "The amount is higher than the remaining promised pay.")
         cleaned["pay_part"] = {"all": self.owed, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
 
@@ -98,12 +97,10 @@ class ScreeningRejectForm(BulkRejectForm):
 class InclusionForm(forms.Form):
     """Include in the analysis or leave out, whatever is paid."""
 
-    CHOICES = (("include", _("include")), ("exclude", _("exclude")))
+    CHOICES = (("include", "include"), ("exclude", "exclude"))
 
-    inclusion = forms.ChoiceField(label=_("Analysis"), choices=CHOICES, widget=forms.RadioSelect)
-    why = forms.CharField(
-        label=_("Reason, for the record"), widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST
-    )
+    inclusion = forms.ChoiceField(label="Analysis", choices=CHOICES, widget=forms.RadioSelect)
+    why = forms.CharField(label="Reason, for the record", widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -113,7 +110,7 @@ class InclusionForm(forms.Form):
 class ReverseForm(forms.Form):
     """Accept after all what was rejected, and pay the rest."""
 
-    note = forms.CharField(label=_("Note to the judge"), widget=NOTE, max_length=LONGEST)
+    note = forms.CharField(label="Note to the judge", widget=NOTE, max_length=LONGEST)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -123,8 +120,8 @@ class ReverseForm(forms.Form):
 class PayForm(forms.Form):
     """Pay something beside: when the fault was ours, say."""
 
-    amount = AmountField(label=_("Amount"))
-    reason = forms.CharField(label=_("Reason"), help_text=_("The judge can read it."), max_length=200)
+    amount = AmountField(label="Amount")
+    reason = forms.CharField(label="Reason", help_text="The judge can read it.", max_length=200)
 
     def __init__(self, currency: str, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.judging.lifecycle import ASSIGNMENTS
 from crowdrag.assignments import assignees, bulk
@@ -34,11 +33,8 @@ class ShortReason(WorkProblem):
 
     def __init__(self, length: int):
         super().__init__(
-            _(
-                "This judge came from a platform that requires at least %(least)d characters to explain a "
-                "rejection. You entered %(length)d. Explain what was wrong, with numbers that can be checked."
-            )
-            % {"least": LEAST, "length": length}
+            f"This judge came from a platform that requires at least {LEAST} characters to explain a rejection. You "
+            f"entered {length}. Explain what was wrong, with numbers that can be checked."
         )
 
 
@@ -46,7 +42,7 @@ class NeedsCategory(WorkProblem):
     """The platform sorts rejections by category."""
 
     def __init__(self) -> None:
-        super().__init__(_("Choose the platform's category for this rejection."))
+        super().__init__("Choose the platform's category for this rejection.")
 
 
 class SingleCheck(WorkProblem):
@@ -54,11 +50,8 @@ class SingleCheck(WorkProblem):
 
     def __init__(self, failed: int, needed: int):
         super().__init__(
-            _(
-                "%(failed)d failed check is not enough to reject for failed checks. For studies of five minutes "
-                "or more, the platforms require %(needed)d. If something else was wrong, choose another category."
-            )
-            % {"failed": failed, "needed": needed}
+            f"{failed} failed check is not enough to reject for failed checks. For studies of five minutes or more, "
+            f"the platforms require {needed}. If something else was wrong, choose another category."
         )
 
 

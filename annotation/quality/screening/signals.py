@@ -9,8 +9,6 @@ from enum import IntEnum
 from typing import Any, Final
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from . import measures
 from .measures import AnswerRuns, Work
@@ -27,75 +25,73 @@ class SignalWords:
 
 SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
     "too_fast": SignalWords(
-        gettext_lazy("Too fast"),
-        gettext_lazy(
+        "Too fast",
+        (
             "The time is too short to skim the texts. The campaign sets the limit (default: 10 minutes per "
             "questionnaire). For a single text the limit is 20 seconds, in which a fast reader skims half of it."
         ),
-        gettext_lazy(
+        (
             "A practised reader, texts known from another questionnaire, reading on another device or on paper, "
             "or a browser that reported no time."
         ),
     ),
     "failed_checks": SignalWords(
-        gettext_lazy("Failed attention checks"),
-        gettext_lazy(
+        "Failed attention checks",
+        (
             "The judge gave wrong answers to questions that tell which answer to select, or that state something "
             "impossible. In studies of five minutes or more, one failed check is not a reason to reject."
         ),
-        gettext_lazy(
+        (
             "A slip of the finger on a phone, a screen reader that reads the check separately from its options, "
             "or an ambiguous text."
         ),
     ),
     "gold_missed": SignalWords(
-        gettext_lazy("Missed known labels"),
-        gettext_lazy(
+        "Missed known labels",
+        (
             "The judge matched the known labels no more often than by guessing: guessing reaches the same number "
             "or more with a probability above a quarter. Answers within an item are correlated, so a few items "
             "say little."
         ),
-        gettext_lazy(
+        (
             "A wrong or debatable known label, an unusual but valid opinion, or a different understanding of the "
             "dimension. See how others answered the same item."
         ),
     ),
     "straight_lining": SignalWords(
-        gettext_lazy("Same answer throughout"),
-        gettext_lazy(
+        "Same answer throughout",
+        (
             "All or nearly all answers are the same, or half of them are the same in a row. Only this judge's "
             "own answers count."
         ),
-        gettext_lazy(
-            "Pairs that hardly differ, so that a careful judge chose “neither”, or one side that is always better."
-        ),
+        ("Pairs that hardly differ, so that a careful judge chose “neither”, or one side that is always better."),
     ),
     "one_sided": SignalWords(
-        gettext_lazy("Side preference"),
-        gettext_lazy(
+        "Side preference",
+        (
             "Each item counts once, for the side with most of its answers. Questionnaires balance the sides, so "
             "about half should be left. The interval is exact (Clopper and Pearson)."
         ),
-        gettext_lazy("Chance (about one in a hundred honest judges), or a questionnaire in which one side is better."),
+        "Chance (about one in a hundred honest judges), or a questionnaire in which one side is better.",
     ),
     "disagrees": SignalWords(
-        gettext_lazy("Disagrees with others"),
-        gettext_lazy(
+        "Disagrees with others",
+        (
             "Answers are compared with the majority of the other judges. The expected value is that of a judge "
             "with the same answer frequencies who does not look at the items. The spread is computed over items."
         ),
-        gettext_lazy(
+        (
             "Few, careless or wrong other judges, pairs that hardly differ, or an informed minority. With fewer "
             "than three others, the majority itself is uncertain."
         ),
     ),
     "low_competence": SignalWords(
-        gettext_lazy("Low competence"),
-        gettext_lazy(
+        "Low competence",
+        (
             "The model of all judgments so far (MACE) classifies most of this judge's answers on these "
             "dimensions as spam. It changes as judgments arrive."
         ),
-        gettext_lazy(
+        (
             "Few judgments so far, other judges who are careless and agree with each other, or dimensions on "
             "which nobody agrees."
         ),
@@ -106,7 +102,7 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
 def duration_text(seconds: float) -> str:
     """Write a time as people say it."""
     minutes, rest = divmod(round(seconds), 60)
-    return _("%(m)d min %(s)d s") % {"m": minutes, "s": rest} if minutes else _("%(s)d s") % {"s": rest}
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class ProposedAction(IntEnum):
@@ -211,15 +207,15 @@ def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
     }
     fast = pace.items_fast / pace.items_timed if pace.items_timed else 0.0
     if pace.seconds is not None and pace.seconds < pace.limit:
-        words = _("%(took)s in total. The minimum is %(limit)s.")
+        words = "%(took)s in total. The minimum is %(limit)s."
         words %= {"took": duration_text(pace.seconds), "limit": duration_text(pace.limit)}
         return Signal("too_fast", words, ProposedAction.REJECT, evidence)
     if pace.active is not None and pace.active < pace.limit:
-        words = _("%(took)s with the page in the foreground. The minimum is %(limit)s.")
+        words = "%(took)s with the page in the foreground. The minimum is %(limit)s."
         words %= {"took": duration_text(pace.active), "limit": duration_text(pace.limit)}
         return Signal("too_fast", words, ProposedAction.LOOK, evidence)
     if fast > limits.fast_share:
-        words = _("%(fast)d of %(n)d items took less than %(seconds)d s per text.")
+        words = "%(fast)d of %(n)d items took less than %(seconds)d s per text."
         words %= {"fast": pace.items_fast, "n": pace.items_timed, "seconds": round(pace.per_text)}
         return Signal("too_fast", words, ProposedAction.LOOK, evidence)
     return None
@@ -230,12 +226,10 @@ def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
     failed = [check for check in work.checks if not check.passed]
     if not failed:
         return None
-    words = ngettext("%(failed)d of %(n)d check failed", "%(failed)d of %(n)d checks failed", len(work.checks))
+    words = "%(failed)d of %(n)d check failed" if len(work.checks) == 1 else "%(failed)d of %(n)d checks failed"
     words %= {"failed": len(failed), "n": len(work.checks)}
     enough = len(failed) >= work.fails_needed
-    words += (
-        "." if enough else _(". At least %(needed)d are needed to propose a rejection.") % {"needed": work.fails_needed}
-    )
+    words += "." if enough else f". At least {work.fails_needed} are needed to propose a rejection."
     evidence = {"failed": len(failed), "asked": len(work.checks), "needed": work.fails_needed}
     return Signal("failed_checks", words, ProposedAction.REJECT if enough else ProposedAction.LOOK, evidence)
 
@@ -245,7 +239,7 @@ def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
     hits = measures.known_label_hits(work)
     if hits is None or hits.n < limits.least_known or hits.p <= limits.guessing:
         return None
-    words = _("%(hits)d of %(n)d known labels matched. Guessing gives %(chance).1f.")
+    words = "%(hits)d of %(n)d known labels matched. Guessing gives %(chance).1f."
     words %= {"hits": hits.hits, "n": hits.n, "chance": hits.chance * hits.n}
     evidence = {"hits": hits.hits, "n": hits.n, "chance": hits.chance, "p": hits.p}
     return Signal("gold_missed", words, ProposedAction.LOOK, evidence)
@@ -257,14 +251,11 @@ def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
     if runs is None or not (_all_equal(runs, limits) or _alike(runs, limits)):
         return None
     if runs.is_equal:
-        words = _("All %(n)d answers are the same.") % {"n": runs.n}
+        words = f"All {runs.n} answers are the same."
     else:
-        words = _("%(share)d %% of %(n)d answers are the same, at most %(longest)d in a row.")
-        words %= {"share": round(runs.share * 100), "n": runs.n, "longest": runs.longest}
+        words = f"{runs.share * 100:.0f} % of {runs.n} answers are the same, at most {runs.longest} in a row."
     if runs.others is not None:
-        words += " " + _("%(share)d %% of other judges' answers to the same questions are the same as this one.") % {
-            "share": round(runs.others * 100)
-        }
+        words += f" {runs.others * 100:.0f} % of other judges' answers to the same questions are the same as this one."
     evidence = {"n": runs.n, "longest": runs.longest, "share": runs.share, "others": runs.others}
     return Signal("straight_lining", words, ProposedAction.LOOK, evidence)
 
@@ -284,17 +275,11 @@ def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
     if side_counts is None or side_counts.p >= limits.one_sided:
         return None
     n = side_counts.items_left + side_counts.items_right
-    words = _(
-        "Left in %(left)d and right in %(right)d of %(n)d items: %(share)d %% left (95 %% interval %(low)d to "
-        "%(high)d %%)."
-    ) % {
-        "left": side_counts.items_left,
-        "right": side_counts.items_right,
-        "n": n,
-        "share": round(100 * side_counts.items_left / n),
-        "low": round(100 * side_counts.low),
-        "high": round(100 * side_counts.high),
-    }
+    share = side_counts.items_left / n
+    words = (
+        f"Left in {side_counts.items_left} and right in {side_counts.items_right} of {n} items: {share * 100:.0f} % "
+        f"left (95 % interval {side_counts.low * 100:.0f} % to {side_counts.high * 100:.0f} %)."
+    )
     evidence = {
         "left": side_counts.left,
         "right": side_counts.right,
@@ -313,9 +298,7 @@ def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
     agreement = measures.majority_agreement(work)
     if agreement is None or agreement.items < limits.least_items or agreement.z >= limits.better_than_chance:
         return None
-    words = _(
-        "Agrees with the majority of others in %(share)d %% of %(n)d answers. Expected by chance: %(expected)d %%."
-    )
+    words = "Agrees with the majority of others in %(share)d %% of %(n)d answers. Expected by chance: %(expected)d %%."
     words %= {
         "share": round(100 * agreement.hits / agreement.n),
         "n": agreement.n,
@@ -336,7 +319,7 @@ def low_competence(work: Work, limits: SignalLimits) -> Signal | None:
     low = [each for each in work.trust if each.spam > limits.spam]
     if not low or len(low) < limits.spam_share * len(work.trust):
         return None
-    words = _("Spam probability above %(limit)s on %(n)d of %(of)d dimensions.")
+    words = "Spam probability above %(limit)s on %(n)d of %(of)d dimensions."
     words %= {"limit": limits.spam, "n": len(low), "of": len(work.trust)}
     evidence = {each.dimension: [each.spam, each.low, each.high, each.judgments] for each in work.trust}
     return Signal("low_competence", words, ProposedAction.LOOK, evidence)

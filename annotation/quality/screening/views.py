@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from crowdrag.assignments import assignees, review_locks, undo
@@ -164,7 +163,7 @@ def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpRe
             done = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=now)
             _report(request, f"{done.done} accepted.", done)
         else:
-            messages.error(request, _("Check the list first, then accept."))
+            messages.error(request, "Check the list first, then accept.")
         return redirect("screening", study.slug, campaign_id)
     rows = [
         row
@@ -195,7 +194,7 @@ def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
     assignment, now = find(study, campaign_id, assignment_id), timezone.now()
     if "over" in request.POST:
         if queue.REVIEW_LOCK.take_over(assignment, _user(request), now):
-            messages.success(request, _("You have taken over this questionnaire. Tell the other reviewer if you can."))
+            messages.success(request, "You have taken over this questionnaire. Tell the other reviewer if you can.")
             if form := _decision(assignment, request.POST):
                 return _take_over(request, study, find(study, campaign_id, assignment_id), form)
         return redirect(address("screening_assignment", assignment, request))
@@ -294,7 +293,7 @@ def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) 
     )  # fmt: skip
     if taken is None:
         messages.info(
-            request, _("There is nothing to screen. All questionnaires are decided or open with another reviewer.")
+            request, "There is nothing to screen. All questionnaires are decided or open with another reviewer."
         )
         return redirect(f"{reverse('screening', args=[campaign.study.slug, campaign.pk])}{_query(request)}")
     return redirect(address("screening_assignment", taken, request))
@@ -334,20 +333,20 @@ def _query(request: HttpRequest) -> str:
 
 def _lists() -> list[tuple[str, str]]:
     return [
-        ("waiting", _("Awaiting review")),
-        ("surplus", _("Surplus")),
-        ("accepted", _("Accepted")),
-        ("rejected", _("Rejected")),
-        ("withdrawn", _("Erased before review")),
+        ("waiting", "Awaiting review"),
+        ("surplus", "Surplus"),
+        ("accepted", "Accepted"),
+        ("rejected", "Rejected"),
+        ("withdrawn", "Erased before review"),
     ]
 
 
 def _proposals() -> list[tuple[str, str]]:
     return [
-        ("", _("all")),
-        ("accept", _("no signals")),
-        ("look", _("check")),
-        ("reject", _("reject proposed")),
+        ("", "all"),
+        ("accept", "no signals"),
+        ("look", "check"),
+        ("reject", "reject proposed"),
     ]
 
 
@@ -398,11 +397,11 @@ def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
     if name == "accept":
         form: Any = AcceptForm(request.POST)
         do: Callable[..., Assignment] = services.accept
-        message = _("Accepted. The judge is paid, and the questionnaire counts as collected.")
+        message = "Accepted. The judge is paid, and the questionnaire counts as collected."
     elif name == "reject":
         form = reject_form(dossier.collect(assignment), assignment, request.POST)
         do = services.reject
-        message = _("Rejected. The place is open again for another judge.")
+        message = "Rejected. The place is open again for another judge."
     else:
         return show(request, assignment, status=422)
     if not form.is_valid():
@@ -428,7 +427,7 @@ def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
     holds, why = form.cleaned_data["inclusion"] == "include", form.cleaned_data["why"]
     return _stay(
         request, assignment, "inclusion", form, lambda who: services.include(holds=holds, reason=why, **who),
-        _("Saved for the analysis. You decide on payment separately."),
+        "Saved for the analysis. You decide on payment separately.",
     )  # fmt: skip
 
 
@@ -443,7 +442,7 @@ def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str
         return show(request, assignment, {"pay": form}, status=422)
     return _stay(
         request, assignment, "pay", form, lambda who: services.pay(**form.cleaned_data, **who),
-        _("Saved. The amount is now owed to the judge."),
+        "Saved. The amount is now owed to the judge.",
     )  # fmt: skip
 
 
@@ -464,9 +463,9 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assi
     held = find(study, campaign_id, assignment_id).state == AssignmentState.ACCEPTED
     messages.success(
         request,
-        _("The rejection is reversed, and the rest of the pay is owed.")
+        "The rejection is reversed, and the rest of the pay is owed."
         if held
-        else _(
+        else (
             "The rejection is reversed, and the rest of the pay is owed. The place is taken, so the work is kept "
             "as surplus."
         ),
@@ -482,7 +481,7 @@ def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
     assignment = find(study, campaign_id, assignment_id)
     return _stay(
         request, assignment, "", None, lambda who: decisions.take_up(**who),
-        _("Moved to review. The questionnaire now awaits a decision."),
+        "Moved to review. The questionnaire now awaits a decision.",
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.response import Response
 
@@ -81,11 +80,7 @@ class OrderEndpoint(Endpoint):
         if pk is None:
             names = Model.objects.allowed().order_by("name").values_list("name", flat=True)
             raise refusal(
-                {
-                    "endpoint": [
-                        _("This choice is not available. Choose one of: %(names)s.") % {"names": ", ".join(names)}
-                    ]
-                }
+                {"endpoint": ["This choice is not available. Choose one of: {names}.".format(names=", ".join(names))]}
             )
         return pk
 
@@ -105,7 +100,7 @@ class OrderEndpoint(Endpoint):
     def started(self, order: AnyOrder, estimated_digest: str, start: Callable[[AnyOrder], Run]) -> Response:
         """Start an order, if it is the one that was estimated, and answer with its run."""
         if estimated_digest and estimated_digest != order.digest:
-            message = _("The settings differ from the estimate. Request a new estimate and send its `order`.")
+            message = "The settings differ from the estimate. Request a new estimate and send its `order`."
             raise refusal({"order": [message]})
         try:
             run = start(order)

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django import template
-from django.utils.translation import gettext as _
 
 from crowdrag.ui.templatetags import ui
 
@@ -23,16 +22,16 @@ def pace(progress: Progress) -> str:
         parts.append(_rate(progress.rate))
     if (stage := progress.stage) is not None:
         done = {"done": ui.figure(stage.done, 0), "all": ui.figure(stage.total, 0)}
-        parts.append(_("stage %(number)s of %(of)s: %(done)s of %(all)s") % (asdict(stage) | done))
+        parts.append("stage %(number)s of %(of)s: %(done)s of %(all)s" % (asdict(stage) | done))
     if progress.left is not None:
-        text = _("%(time)s left of this stage") if progress.stage else _("%(time)s left")
+        text = "%(time)s left of this stage" if progress.stage else "%(time)s left"
         parts.append(text % {"time": ui.duration(progress.left)})
     return ", ".join(parts)
 
 
 def _rate(a_second: float) -> str:
     """Say a rate in the largest unit of time in which it is one at least; in hours, where it is less."""
-    units = ((1, _("%(rate)s per second")), (60, _("%(rate)s per minute")), (3600, _("%(rate)s per hour")))
+    units = ((1, "%(rate)s per second"), (60, "%(rate)s per minute"), (3600, "%(rate)s per hour"))
     seconds, text = next((unit for unit in units if a_second * unit[0] >= 1), units[-1])
     rate = a_second * seconds
     return text % {"rate": ui.figure(rate, 0 if rate >= 10 else 1)}
@@ -62,7 +61,7 @@ def plainly(value: Any) -> str:
     if value is None or value == "":
         return "–"
     if isinstance(value, bool):
-        return _("yes") if value else _("no")
+        return "yes" if value else "no"
     if isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values()):
         return ", ".join(f"{name.replace('_', ' ')} {plainly(part)}" for name, part in value.items()) or "–"
     if isinstance(value, list) and not any(isinstance(part, dict | list) for part in value):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from crowdrag.studies.models import Study
 
@@ -37,16 +36,12 @@ def get_account(study: Study | None = None) -> Account:
     """
     token = os.environ.get(TOKEN, "").strip()
     if not token:
-        raise NotConfiguredError(
-            _("%(variable)s is not set. An operator must set it and restart.") % {"variable": TOKEN}
-        )
+        raise NotConfiguredError(f"{TOKEN} is not set. An operator must set it and restart.")
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise NotConfiguredError(
-            _("%(variable)s contains characters that are not allowed in a token.") % {"variable": TOKEN}
-        )
+        raise NotConfiguredError(f"{TOKEN} contains characters that are not allowed in a token.")
     if study is not None and settings.PROLIFIC_STUDIES and study.slug not in settings.PROLIFIC_STUDIES:
         raise NotConfiguredError(
-            _("The operator's Prolific account is not enabled for this study (CROWDRAG_PROLIFIC_STUDIES).")
+            "The operator's Prolific account is not enabled for this study (CROWDRAG_PROLIFIC_STUDIES)."
         )
     base_url = settings.PROLIFIC_URL.rstrip("/") + "/"
     loopback = check_url(base_url)
@@ -59,17 +54,15 @@ def check_url(url: str) -> bool:
         parts = urlsplit(url)
         _port = parts.port
     except ValueError as error:
-        raise NotConfiguredError(_("CROWDRAG_PROLIFIC_URL is not a valid URL.")) from error
+        raise NotConfiguredError("CROWDRAG_PROLIFIC_URL is not a valid URL.") from error
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment or not parts.hostname:
-        raise NotConfiguredError(
-            _("CROWDRAG_PROLIFIC_URL must contain a host, and no user, password, query or fragment.")
-        )
+        raise NotConfiguredError("CROWDRAG_PROLIFIC_URL must contain a host, and no user, password, query or fragment.")
     if parts.scheme == "https":
         return False
     if parts.scheme == "http" and settings.PROLIFIC_LOOPBACK and parts.hostname in LOOPBACK:
         return True
     raise NotConfiguredError(
-        _("CROWDRAG_PROLIFIC_URL must start with https:// (http:// needs CROWDRAG_PROLIFIC_LOOPBACK).")
+        "CROWDRAG_PROLIFIC_URL must start with https:// (http:// needs CROWDRAG_PROLIFIC_LOOPBACK)."
     )
 
 

@@ -17,7 +17,6 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx2
-from django.utils.translation import gettext as _
 
 from crowdrag.llm import addresses
 
@@ -73,7 +72,7 @@ class CheckedTransport(httpx2.BaseTransport):
         except (ConnectionError, addresses.BlockedAddressError) as error:
             raise httpx2.ConnectError(str(error)) from error
         if local and not all(ipaddress.ip_address(address).is_loopback for address in resolved):
-            raise httpx2.ConnectError(_("A test server must be on this machine."))
+            raise httpx2.ConnectError("A test server must be on this machine.")
         return resolved
 
     def _addressed(self, request: httpx2.Request, address: str) -> httpx2.Request:
@@ -180,9 +179,9 @@ class Client:
             with self._http.stream(method, path, params=params or None, json=body) as response:
                 content = _read_limited(response)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-            raise UnreachableError(_("The platform cannot be reached: %s") % scrub(str(error))[:200]) from error
+            raise UnreachableError(f"The platform cannot be reached: {scrub(str(error))[:200]}") from error
         except httpx2.HTTPError as error:
-            raise OutcomeUnknownError(_("The platform did not respond: %s") % type(error).__name__) from error
+            raise OutcomeUnknownError(f"The platform did not respond: {type(error).__name__}") from error
         return Answer(response.headers, _read(response, content))
 
 
@@ -217,16 +216,13 @@ def _read(response: httpx2.Response, content: bytes) -> Any:
     explanation = scrub(error_message(body))
     if status == 429:
         raise BusyError(
-            _("The platform asks us to try again later."), _retry_after(response.headers.get("retry-after", ""))
+            "The platform asks us to try again later.", _retry_after(response.headers.get("retry-after", ""))
         )
     if status in {408, 425} or status >= 500:
-        raise OutcomeUnknownError(_("The platform reports an internal error (%(status)d).") % {"status": status})
+        raise OutcomeUnknownError(f"The platform reports an internal error ({status}).")
     if status in {401, 403}:
-        raise TokenError(
-            explanation
-            or _("The platform does not accept the token for this request (%(status)d).") % {"status": status}
-        )
-    message = explanation or _("The platform rejected the request (%(status)d).") % {"status": status}
+        raise TokenError(explanation or f"The platform does not accept the token for this request ({status}).")
+    message = explanation or f"The platform rejected the request ({status})."
     raise (MissingError if status == 404 else RefusedError)(message, status)
 
 

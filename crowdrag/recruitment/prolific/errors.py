@@ -1,7 +1,5 @@
 """Errors of the platform. Each kind says what is known of the outcome."""
 
-from django.utils.translation import gettext as _
-
 
 class PlatformError(Exception):
     """The platform did not do what it was asked; the message says why."""
@@ -68,4 +66,4 @@ def _flat(detail: object, field: str = "") -> list[str]:
 
 def unreadable_answer() -> str:
     """Return what is said of an answer that is none."""
-    return _("The platform's response cannot be read.")
+    return "The platform's response cannot be read."

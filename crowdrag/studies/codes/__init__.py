@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 FOLDER: Final = Path(__file__).parent
@@ -45,7 +44,7 @@ def validate_language(tag: str) -> None:
     region = parts["region"] if parts else None
     if not parts or not is_language(parts["language"]) or (region and region.isalpha() and not is_country(region)):
         raise ValidationError(
-            _("“%(tag)s” is not a known language. Enter a BCP 47 tag, such as en, de or pt-BR.") % {"tag": tag},
+            f"“{tag}” is not a known language. Enter a BCP 47 tag, such as en, de or pt-BR.",
             code="unknown_language",
         )
 
@@ -54,7 +53,7 @@ def validate_currency(code: str) -> None:
     """Raise `ValidationError` for what is not a currency in use."""
     if code not in known("currencies"):
         raise ValidationError(
-            _("“%(code)s” is not a known currency. Enter an ISO 4217 code, such as USD or EUR.") % {"code": code},
+            f"“{code}” is not a known currency. Enter an ISO 4217 code, such as USD or EUR.",
             code="unknown_currency",
         )
 
@@ -77,10 +76,10 @@ def validate_licence(expression: str) -> None:
         canonicalize_license_expression(expression)
     except InvalidLicenseExpression:
         raise ValidationError(
-            _(
-                "“%(licence)s” is not a known licence. Enter an SPDX identifier, such as CC-BY-4.0, or LicenseRef- and "
+            (
+                f"“{expression}” is not a known licence. Enter an SPDX identifier, such as CC-BY-4.0, or LicenseRef- "
+                "and "
                 "a name for a licence of your own."
-            )
-            % {"licence": expression},
+            ),
             code="unknown_licence",
         ) from None

@@ -27,13 +27,13 @@ class KeyForm(forms.Form):
 class LinkForm(forms.Form):
     """What every new link has."""
 
-    purpose = forms.ChoiceField(label=_("For"))
+    purpose = forms.ChoiceField(label="For")
     days = forms.IntegerField(
-        label=_("Valid for (days)"),
+        label="Valid for (days)",
         required=False,
         min_value=1,
         max_value=3650,
-        help_text=_("Leave empty to keep it open until you close it. People who joined before can always come back."),
+        help_text="Leave empty to keep it open until you close it. People who joined before can always come back.",
     )
 
     def __init__(self, study: Study, *args: Any, purpose: str = "", **kwargs: Any):
@@ -54,9 +54,9 @@ class PersonalLinksForm(LinkForm):
     """Invitations, one a line."""
 
     labels = forms.CharField(
-        label=_("Labels, one per line"),
+        label="Labels, one per line",
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text=_(
+        help_text=(
             "For your own use, to tell the invitations apart. Labels are never exported. Avoid names and addresses."
         ),
     )
@@ -66,12 +66,12 @@ class PersonalLinksForm(LinkForm):
         """Split into lines."""
         labels = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
         if not labels:
-            raise forms.ValidationError(_("Enter at least one label."))
+            raise forms.ValidationError("Enter at least one label.")
         if len(labels) > links.MAX_AT_ONCE:
-            raise forms.ValidationError(_("Enter at most %(most)d labels at once."), params={"most": links.MAX_AT_ONCE})
+            raise forms.ValidationError("Enter at most %(most)d labels at once.", params={"most": links.MAX_AT_ONCE})
         if any(len(label) > links.MAX_LABEL_LENGTH for label in labels):
             raise forms.ValidationError(
-                _("A line is longer than %(most)d characters."), params={"most": links.MAX_LABEL_LENGTH}
+                "A line is longer than %(most)d characters.", params={"most": links.MAX_LABEL_LENGTH}
             )
         return labels
 
@@ -79,17 +79,17 @@ class PersonalLinksForm(LinkForm):
 class OpenLinkForm(LinkForm):
     """A link for whoever has it."""
 
-    label = forms.CharField(label=_("Name"), max_length=links.MAX_LABEL_LENGTH, help_text=_("For your own use."))
+    label = forms.CharField(label="Name", max_length=links.MAX_LABEL_LENGTH, help_text="For your own use.")
     field_order = ["label", "purpose", "days"]
 
 
 class PlatformLinkForm(OpenLinkForm):
     """A link for a recruitment platform."""
 
-    platform = forms.SlugField(label=_("Platform"), max_length=30, initial="prolific")
-    participant = forms.CharField(label=_("URL parameter for the participant ID"), max_length=50)
-    study = forms.CharField(label=_("URL parameter for the platform's study ID"), max_length=50, required=False)
-    session = forms.CharField(label=_("URL parameter for the session ID"), max_length=50, required=False)
+    platform = forms.SlugField(label="Platform", max_length=30, initial="prolific")
+    participant = forms.CharField(label="URL parameter for the participant ID", max_length=50)
+    study = forms.CharField(label="URL parameter for the platform's study ID", max_length=50, required=False)
+    session = forms.CharField(label="URL parameter for the session ID", max_length=50, required=False)
     field_order = ["label", "platform", "participant", "study", "session"]
 
     def __init__(self, study: Study, *args: Any, purpose: str = "", **kwargs: Any):
@@ -98,7 +98,7 @@ class PlatformLinkForm(OpenLinkForm):
             self.fields[role].initial = name
         for outcome in Outcome:
             self.fields[f"end_{outcome}"] = forms.CharField(
-                label=_("Redirect address for people who %(outcome)s") % {"outcome": outcome.label},
+                label=f"Redirect address for people who {outcome.label}",
                 required=False,
                 max_length=links.MAX_ADDRESS_LENGTH,
                 widget=forms.URLInput(attrs={"placeholder": "https://"}),
@@ -110,10 +110,10 @@ class PlatformLinkForm(OpenLinkForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for role in links.PARAMETER_ROLES:
             if (name := cleaned.get(role)) and not links.PARAMETER_NAME.fullmatch(name):
-                self.add_error(role, _("Use only letters, digits, dots, dashes and underscores."))
+                self.add_error(role, "Use only letters, digits, dots, dashes and underscores.")
         named = [cleaned[role] for role in links.PARAMETER_ROLES if cleaned.get(role)]
         if len(set(named)) < len(named):
-            self.add_error(None, _("Two parameters have the same name. Use different names."))
+            self.add_error(None, "Two parameters have the same name. Use different names.")
         for field, address in self._ends(cleaned):
             try:
                 cleaned[field] = links.check_address(address)

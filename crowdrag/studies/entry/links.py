@@ -69,21 +69,21 @@ def check_address(address: str) -> str:
     """Return an address that people may be sent to: https, a named host, nothing that a browser may read otherwise."""
     address = address.strip()
     if len(address) > MAX_ADDRESS_LENGTH:
-        raise AddressError(_("The address is longer than %(most)d characters.") % {"most": MAX_ADDRESS_LENGTH})
+        raise AddressError(f"The address is longer than {MAX_ADDRESS_LENGTH} characters.")
     # A backslash or a control character is read differently by different browsers.
     if not re.fullmatch(r"[\x21-\x7e]+", address) or "\\" in address:
-        raise AddressError(_("The address must not contain spaces or non-ASCII characters."))
+        raise AddressError("The address must not contain spaces or non-ASCII characters.")
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise AddressError(_("This is not a valid address.")) from error
+        raise AddressError("This is not a valid address.") from error
     if parts.scheme != "https":
-        raise AddressError(_("The address must start with https://."))
+        raise AddressError("The address must start with https://.")
     if parts.username is not None or parts.password is not None or port not in {None, 443}:
-        raise AddressError(_("The address must not contain a user name or a port."))
+        raise AddressError("The address must not contain a user name or a port.")
     if not _HOST.fullmatch(host):
-        raise AddressError(_("The address must name a host, such as app.prolific.com."))
+        raise AddressError("The address must name a host, such as app.prolific.com.")
     return address
 
 
@@ -186,14 +186,14 @@ def create_platform(
     """
     named = {role: name for role, name in parameters.items() if name}
     if not named.get("participant") or set(named) - set(PARAMETER_ROLES):
-        raise LinkError(_("Enter the name of the URL parameter for the participant ID."))
+        raise LinkError("Enter the name of the URL parameter for the participant ID.")
     if any(not PARAMETER_NAME.fullmatch(name) for name in named.values()):
-        raise LinkError(_("Parameter names can contain only letters, digits, dots, dashes and underscores."))
+        raise LinkError("Parameter names can contain only letters, digits, dots, dashes and underscores.")
     if len(set(named.values())) < len(named):
-        raise LinkError(_("Two parameters have the same name. Use different names."))
+        raise LinkError("Two parameters have the same name. Use different names.")
     ends = {outcome: check_address(address) for outcome, address in (completion or {}).items() if address}
     if set(ends) - set(Outcome.values):
-        raise LinkError(_("One of the addresses is for an unknown outcome."))
+        raise LinkError("One of the addresses is for an unknown outcome.")
     fields = {"platform": platform, "parameters": named, "completion": ends}
     return _create_shared(study, purpose, EntryKind.PLATFORM, label, by, now, expires_at, **fields)
 
@@ -355,5 +355,5 @@ def _create_shared(
 def _activity_for(study: Study, purpose: str) -> activities.Activity:
     activity = activities.get(study, purpose)
     if activity is None:
-        raise LinkError(_("There is no activity called %(name)s.") % {"name": purpose})
+        raise LinkError(f"There is no activity called {purpose}.")
     return activity

@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from ..enums import EntryKind
 from ..participants.models import Participant
@@ -32,20 +31,20 @@ class EntryLink(models.Model):
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="entry_links")
-    purpose = models.CharField(_("purpose"), max_length=50)
-    kind = models.CharField(_("kind"), max_length=10, choices=EntryKind.choices)
-    label = models.CharField(_("label"), max_length=200, blank=True)
+    purpose = models.CharField("purpose", max_length=50)
+    kind = models.CharField("kind", max_length=10, choices=EntryKind.choices)
+    label = models.CharField("label", max_length=200, blank=True)
     participant = models.ForeignKey(Participant, models.CASCADE, null=True, blank=True, related_name="entry_links")
     token = models.CharField(max_length=100, blank=True)
     token_hash = models.BinaryField(max_length=32, unique=True)
     # Platforms only: its name, the names of its URL parameters, and where to send people by outcome.
-    platform = models.CharField(_("platform"), max_length=30, blank=True)
-    parameters = models.JSONField(_("URL parameters"), default=dict, blank=True)
-    completion = models.JSONField(_("completion addresses"), default=dict, blank=True)
-    created_at = models.DateTimeField(_("created"))
+    platform = models.CharField("platform", max_length=30, blank=True)
+    parameters = models.JSONField("URL parameters", default=dict, blank=True)
+    completion = models.JSONField("completion addresses", default=dict, blank=True)
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
-    closed_at = models.DateTimeField(_("closed"), null=True, blank=True)
+    expires_at = models.DateTimeField("expires", null=True, blank=True)
+    closed_at = models.DateTimeField("closed", null=True, blank=True)
 
     objects = EntryLinkQuerySet.as_manager()
 

@@ -166,7 +166,7 @@ def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
         return _show_links(request, study, form)
     if new_links := link_list.create(form, study=study, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
         return _show_links(request, study, new_links=new_links)
-    messages.success(request, _("The link is created."))
+    messages.success(request, "The link is created.")
     return redirect("entry_links", study.slug)
 
 
@@ -188,7 +188,7 @@ def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
     """Let nobody in by a link any more."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study)
     links.close(link=link, now=timezone.now())
-    messages.success(request, _("The link is closed to new people."))
+    messages.success(request, "The link is closed to new people.")
     back = request.POST.get("back", "")
     is_here = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     return redirect(back if is_here else reverse("entry_links", args=[study.slug]))

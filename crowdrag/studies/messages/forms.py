@@ -23,4 +23,4 @@ class MessageForm(forms.Form):
 class AnswerForm(forms.Form):
     """A researcher's answer."""
 
-    text = forms.CharField(label=_("Answer"), max_length=services.MAX_LENGTH, widget=forms.Textarea(attrs={"rows": 4}))
+    text = forms.CharField(label="Answer", max_length=services.MAX_LENGTH, widget=forms.Textarea(attrs={"rows": 4}))

@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 from ..enums import MessageKind
 from ..participants.models import Participant
@@ -12,12 +11,12 @@ class ParticipantMessage(models.Model):
     """A question, a problem, or a rejection contested. `about` is the id of the piece of work that it is about."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="messages")
-    kind = models.CharField(_("kind"), max_length=10, choices=MessageKind.choices)
-    about = models.CharField(_("about"), max_length=200, blank=True)
-    text = models.TextField(_("text"))
-    asked_at = models.DateTimeField(_("asked"))
-    answer = models.TextField(_("answer"), blank=True)
-    answered_at = models.DateTimeField(_("answered"), null=True, blank=True)
+    kind = models.CharField("kind", max_length=10, choices=MessageKind.choices)
+    about = models.CharField("about", max_length=200, blank=True)
+    text = models.TextField("text")
+    asked_at = models.DateTimeField("asked")
+    answer = models.TextField("answer", blank=True)
+    answered_at = models.DateTimeField("answered", null=True, blank=True)
     answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:

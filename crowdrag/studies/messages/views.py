@@ -80,7 +80,7 @@ def answer_message(request: HttpRequest, study: Study, message_id: int) -> HttpR
     if not form.is_valid():
         return _show_messages(request, study, (message.pk, form))
     services.answer(message=message, text=form.cleaned_data["text"], by=request.user, now=timezone.now())  # type: ignore[arg-type]
-    messages.success(request, _("Answered. The participant can read it on their dashboard."))
+    messages.success(request, "Answered. The participant can read it on their dashboard.")
     return redirect("participant_messages", study.slug)
 
 

@@ -7,7 +7,6 @@ import pgtrigger
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from .. import codes
 from ..enums import ParticipantKind
@@ -35,13 +34,13 @@ class Participant(models.Model):
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="participants")
-    external_id = models.CharField(_("pseudonym"), max_length=200)
-    kind = models.CharField(_("kind"), max_length=10, choices=ParticipantKind.choices)
+    external_id = models.CharField("pseudonym", max_length=200)
+    kind = models.CharField("kind", max_length=10, choices=ParticipantKind.choices)
     identity = models.BinaryField(null=True, blank=True)
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
     # A model is a participant in one version, with one prompt and one set of parameters.
-    specification = models.JSONField(_("model, prompt and parameters"), default=dict, blank=True)
-    platform_facts = models.JSONField(_("platform data"), default=dict, blank=True)
+    specification = models.JSONField("model, prompt and parameters", default=dict, blank=True)
+    platform_facts = models.JSONField("platform data", default=dict, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     # Withdrawn: takes no further part. Erased: moreover, what they gave is gone and this row is the tombstone.
@@ -92,7 +91,7 @@ class ParticipantBlock(models.Model):
     """
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="blocks")
-    reason = models.CharField(_("reason (shown to the participant)"), max_length=500)
+    reason = models.CharField("reason (shown to the participant)", max_length=500)
     at = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
     lifted_at = models.DateTimeField(null=True, blank=True)
@@ -119,13 +118,13 @@ class ParticipantBlock(models.Model):
 class ConsentText(Versioned):
     """A consent text in one version; it names what is recorded and the licences of release."""
 
-    text = models.TextField(_("text, in Markdown"))
-    text_licence = models.CharField(_("licence of texts"), max_length=100, validators=[codes.validate_licence])
+    text = models.TextField("text, in Markdown")
+    text_licence = models.CharField("licence of texts", max_length=100, validators=[codes.validate_licence])
     log_licence = models.CharField(
-        _("licence of writing logs"), max_length=100, blank=True, validators=[codes.validate_licence]
+        "licence of writing logs", max_length=100, blank=True, validators=[codes.validate_licence]
     )
     timing_licence = models.CharField(
-        _("licence of timing"), max_length=100, blank=True, validators=[codes.validate_licence]
+        "licence of timing", max_length=100, blank=True, validators=[codes.validate_licence]
     )
 
     class Meta(Versioned.Meta):

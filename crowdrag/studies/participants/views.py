@@ -188,15 +188,15 @@ def block_participant(request: HttpRequest, study: Study, participant: int) -> H
     by, now = request.user, timezone.now()
     if "lift" in request.POST:
         blocks.unblock(participant=person, by=by, now=now)  # type: ignore[arg-type]
-        messages.success(request, _("The participant is unblocked."))
+        messages.success(request, "The participant is unblocked.")
     else:
         try:
             blocks.block(participant=person, reason=request.POST.get("reason", "")[:500], by=by, now=now)  # type: ignore[arg-type]
             messages.success(
-                request, _("The participant is blocked from further work. They can finish the work they have.")
+                request, "The participant is blocked from further work. They can finish the work they have."
             )
         except blocks.NoReasonError:
-            messages.error(request, _("Give a reason for the block. The participant can read it."))
+            messages.error(request, "Give a reason for the block. The participant can read it.")
     back = request.POST.get("back", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = reverse("study", args=[study.slug])

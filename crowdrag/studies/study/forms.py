@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from .. import money
 from ..enums import Role
@@ -17,11 +16,11 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     # Entered as people write money, and kept in minor units; which those are depends on the currency beside it.
     llm_budget = forms.DecimalField(
-        label=_("Model budget"),
+        label="Model budget",
         required=False,
         min_value=0,
         max_value=1_000_000_000,
-        help_text=_(
+        help_text=(
             "Maximum total cost of language models in the study's currency, for example 25.00. Leave empty to "
             "use free models only."
         ),
@@ -32,8 +31,8 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
         error_messages = {
             "slug": {
-                "invalid": _("Use only the letters a to z, digits, hyphens and underscores."),
-                "unique": _("Another study has this short name. Choose another one."),
+                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
+                "unique": "Another study has this short name. Choose another one.",
             }
         }
 
@@ -46,7 +45,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
             except money.TooFineError:
                 self.add_error(
                     "llm_budget",
-                    _("Enter at most %(digits)d decimal places.") % {"digits": money.minor_digits(currency)},
+                    f"Enter at most {money.minor_digits(currency)} decimal places.",
                 )
         return cleaned
 
@@ -90,9 +89,9 @@ class InvitationForm(forms.Form):
 class MemberForm(forms.Form):
     """Somebody and their role."""
 
-    email = forms.EmailField(label=_("Email address"), help_text=_("The person must already have an account here."))
+    email = forms.EmailField(label="Email address", help_text="The person must already have an account here.")
     role = forms.TypedChoiceField(
-        label=_("Role"), choices=Role.choices, coerce=lambda value: Role(int(value)), initial=Role.VIEWER
+        label="Role", choices=Role.choices, coerce=lambda value: Role(int(value)), initial=Role.VIEWER
     )
 
     user: User

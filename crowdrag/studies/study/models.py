@@ -16,7 +16,6 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Coalesce, Lower
 from django.urls import Resolver404, resolve
-from django.utils.translation import gettext_lazy as _
 
 from .. import codes
 from ..enums import DecisionKind, Role
@@ -47,8 +46,8 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = models.EmailField(_("email address"), max_length=254, unique=True)
-    name = models.CharField(_("name"), max_length=200, blank=True)
+    email = models.EmailField("email address", max_length=254, unique=True)
+    name = models.CharField("name", max_length=200, blank=True)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -59,7 +58,7 @@ class User(AbstractUser):
             models.UniqueConstraint(
                 Lower("email"),
                 name="user_email_unique",
-                violation_error_message=_("An account with this email address already exists."),
+                violation_error_message="An account with this email address already exists.",
             ),
         ]
 
@@ -94,7 +93,7 @@ def validate_short_name(slug: str) -> None:
         except Resolver404:  # the field says what short names are made of
             continue
         if url_name and url_name != expected:
-            message = _("The short name “%(slug)s” is used by another page. Choose another one.")
+            message = "The short name “%(slug)s” is used by another page. Choose another one."
             raise ValidationError(message % {"slug": slug}, code="reserved")
 
 
@@ -131,50 +130,50 @@ class StudyQuerySet(models.QuerySet["Study"]):
 class Study(models.Model):
     """One research project. Everything else belongs to one study."""
 
-    slug = models.SlugField(_("short name"), max_length=80, unique=True, help_text=_("Used in URLs and commands."))
-    title = models.CharField(_("title"), max_length=200)
-    description = models.TextField(_("description"), blank=True)
+    slug = models.SlugField("short name", max_length=80, unique=True, help_text="Used in URLs and commands.")
+    title = models.CharField("title", max_length=200)
+    description = models.TextField("description", blank=True)
     language = models.CharField(
-        _("language"), max_length=35, default="en", validators=[codes.validate_language],
-        help_text=_("Language of the texts, as a BCP 47 tag."),
+        "language", max_length=35, default="en", validators=[codes.validate_language],
+        help_text="Language of the texts, as a BCP 47 tag.",
     )  # fmt: skip
     text_licence = models.CharField(
-        _("licence of released texts"), max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
+        "licence of released texts", max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
     )
-    currency = models.CharField(_("currency"), max_length=3, default="USD", validators=[codes.validate_currency])
+    currency = models.CharField("currency", max_length=3, default="USD", validators=[codes.validate_currency])
     # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
     llm_budget = models.BigIntegerField(
-        _("model budget (minor units)"), null=True, blank=True, validators=[MinValueValidator(0)]
+        "model budget (minor units)", null=True, blank=True, validators=[MinValueValidator(0)]
     )
     # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
     researchers = models.CharField(
-        _("researchers"), max_length=300, blank=True, help_text=_("Names and institution, as shown to participants.")
+        "researchers", max_length=300, blank=True, help_text="Names and institution, as shown to participants."
     )
     contact = models.CharField(
-        _("contact"),
+        "contact",
         max_length=300,
         blank=True,
-        help_text=_("How participants can reach you outside this site, for example by email."),
+        help_text="How participants can reach you outside this site, for example by email.",
     )
     payment = models.CharField(
-        _("payment"),
+        "payment",
         max_length=500,
         blank=True,
-        help_text=_("For people who come by your own links. A platform pays its own participants."),
+        help_text="For people who come by your own links. A platform pays its own participants.",
     )
     retention = models.CharField(
-        _("data retention"),
+        "data retention",
         max_length=500,
         blank=True,
-        help_text=_("How long you keep the data, and where. Data in releases stays published."),
+        help_text="How long you keep the data, and where. Data in releases stays published.",
     )
     is_simulated = models.BooleanField(
-        _("simulated"), default=False, help_text=_("The study has a simulated crowd. This is shown on all its pages.")
+        "simulated", default=False, help_text="The study has a simulated crowd. This is shown on all its pages."
     )
-    created_at = models.DateTimeField(_("created"))
+    created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     # Nothing in an archived study is changed until it is restored.
-    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
+    archived_at = models.DateTimeField("archived", null=True, blank=True)
     archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     # From then on nobody opens the study, and its rows are removed bit by bit (analysis/archive/deletion.py).
     deletion_requested_at = models.DateTimeField(null=True, blank=True)
@@ -280,9 +279,9 @@ class Versioned(models.Model):
     """A text of a study in one version. A row is never updated: what points to it points to what was read."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="%(class)ss")
-    name = models.CharField(_("name"), max_length=100)
-    version = models.PositiveIntegerField(_("version"), default=1)
-    created_at = models.DateTimeField(_("created"))
+    name = models.CharField("name", max_length=100)
+    version = models.PositiveIntegerField("version", default=1)
+    created_at = models.DateTimeField("created")
 
     class Meta:
         abstract = True

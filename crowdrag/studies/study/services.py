@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from ..enums import Role
 from .closure import Closure, refuse_if_in_use
@@ -120,7 +119,7 @@ class LastOwnerError(ValueError):
     """A study must keep an owner."""
 
     def __init__(self) -> None:
-        super().__init__(_("This is the only owner of the study. Make someone else an owner first."))
+        super().__init__("This is the only owner of the study. Make someone else an owner first.")
 
 
 @transaction.atomic

@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -152,7 +151,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
 def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
     """Give somebody a role."""
     if request.study_role < Role.OWNER:  # type: ignore[attr-defined]
-        raise PermissionDenied(_("Only owners can manage members."))
+        raise PermissionDenied("Only owners can manage members.")
     form = MemberForm(request.POST)
     if not form.is_valid():
         return _show_members(request, study, form, status=422)
@@ -161,9 +160,7 @@ def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
     except services.LastOwnerError as error:
         form.add_error(None, str(error))
         return _show_members(request, study, form, status=422)
-    messages.success(
-        request, _("%(user)s is now %(role)s.") % {"user": form.user, "role": form.cleaned_data["role"].label}
-    )
+    messages.success(request, "{user} is now {role}.".format(user=form.user, role=form.cleaned_data["role"].label))
     return redirect("members", slug=study.slug)
 
 

@@ -15,7 +15,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from crowdrag.studies import money as amounts
 from crowdrag.studies import navigation
@@ -35,12 +34,12 @@ ICONS = {"good": "check", "warn": "warn", "bad": "stop", "info": "info", "sim": 
 
 # States of runs and of much else; a state that is not listed is shown as it is called, in grey.
 STATES = {
-    "planned": (gettext_lazy("waiting"), "", "clock"),
-    "running": (gettext_lazy("running"), "info", "play"),
-    "done": (gettext_lazy("done"), "good", "check"),
-    "failed": (gettext_lazy("failed"), "bad", "warn"),
-    "cancelled": (gettext_lazy("cancelled"), "", "stop"),
-    "stale": (gettext_lazy("out of date"), "warn", "clock"),
+    "planned": ("waiting", "", "clock"),
+    "running": ("running", "info", "play"),
+    "done": ("done", "good", "check"),
+    "failed": ("failed", "bad", "warn"),
+    "cancelled": ("cancelled", "", "stop"),
+    "stale": ("out of date", "warn", "clock"),
 }
 ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
@@ -60,7 +59,7 @@ def plain(value: Any) -> str:
 def figure(value: Any, digits: int = 2) -> SafeString | str:
     """Write a number with this many digits after the point; a dash where it is not defined."""
     if not is_number(value):
-        return format_html('<span class="undefined" title="{}">{}</span>', _("not defined"), UNDEFINED)
+        return format_html('<span class="undefined" title="{}">{}</span>', "not defined", UNDEFINED)
     text = f"{abs(value):,.{int(digits)}f}"
     negative = value < 0 and any(digit in "123456789" for digit in text)
     return f"{MINUS}{text}" if negative else text
@@ -158,7 +157,7 @@ def state(value: Any, label: Any = "") -> SafeString:
 @register.simple_tag
 def role_badge(role: int | None) -> SafeString:
     """Mark a member's role in a study; operators see every study without one."""
-    return badge(_("operator")) if role is None else badge(Role(role).label, ROLE_TONES.get(Role(role), ""))
+    return badge("operator") if role is None else badge(Role(role).label, ROLE_TONES.get(Role(role), ""))
 
 
 @register.simple_tag
@@ -181,6 +180,12 @@ def note(level: str, text: Any) -> SafeString:
 def notebox(content: str, level: str) -> SafeString:
     """Show a message whose text is a part of the template, with its variables."""
     return note(level, mark_safe(content.strip()))  # noqa: S308 -- rendered from the template, variables escaped
+
+
+@register.simple_block_tag
+def capture(content: str) -> SafeString:
+    """Keep a text with its variables under a name: `{% capture as caption %}...{% endcapture %}`."""
+    return mark_safe(content.strip())  # noqa: S308 -- rendered from the template, variables escaped
 
 
 def _percent_along(value: float, minimum: float, maximum: float) -> float:
@@ -221,10 +226,7 @@ def estimate(
     """Write a number with its 95 % interval and its n; given bounds, draw the interval too."""
     parts = [format_html('<span class="estimate-value">{}</span>', figure(value, digits))]
     if is_number(value) and is_number(low) and is_number(high):
-        title = _("95 %% interval from %(low)s to %(high)s") % {
-            "low": figure(low, digits),
-            "high": figure(high, digits),
-        }
+        title = f"95 % interval from {figure(low, digits)} to {figure(high, digits)}"
         span = format_html(
             '<span class="estimate-range" title="{}">[{}, {}]</span>', title, figure(low, digits), figure(high, digits)
         )
@@ -256,7 +258,7 @@ def estimate_cell(value: Any, low: Any = None, high: Any = None, n: int | None =
 def votes(a: int, n: int, b: int) -> SafeString:
     """Draw how many judged a, neutral and b, with the numbers as its name."""
     total = a + n + b
-    name = ngettext("%(total)d vote: a %(a)d, n %(n)d, b %(b)d", "%(total)d votes: a %(a)d, n %(n)d, b %(b)d", total)
+    name = "%(total)d vote: a %(a)d, n %(n)d, b %(b)d" if total == 1 else "%(total)d votes: a %(a)d, n %(n)d, b %(b)d"
     label = name % {"total": total, "a": a, "n": n, "b": b}
     rects, left = [], 0.0
     for kind, count in (("a", a), ("n", n), ("b", b)):

@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -76,7 +75,7 @@ class Import(Endpoint):
             raise Problem("not-found") from None
         form = ImportForm(importer, request.data, request.FILES)
         if unknown := sorted((set(request.data) | set(request.FILES)) - set(form.fields)):
-            raise invalid({field: [(_("This import has no such field."), "unknown")] for field in unknown})
+            raise invalid({field: [("This import has no such field.", "unknown")] for field in unknown})
         if not form.is_valid():
             raise invalid(_errors_of(form))
         run = importers.start(

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from django.utils.translation import gettext_lazy as _
-
 from crowdrag.studies.models import Study
 
 from .. import responses
@@ -67,16 +65,16 @@ def _store_csv(study: Study, content: csv_files.CsvContent, now: datetime) -> St
     return Stored({"made": csv_files.store(study=study, content=content, now=now)})
 
 
-_LINES = _("JSON lines, gzipped or not")
+_LINES = "JSON lines, gzipped or not"
 
 CSV = Importer(
     name="csv",
-    title=_("CSV or TSV file"),
-    description=_(
+    title="CSV or TSV file",
+    description=(
         "Questions and the responses of your systems, from a spreadsheet. "
         "In the browser, you choose what each column holds."
     ),
-    inputs=(Input("file", _("CSV or TSV file"), _("With a header line, in UTF-8")),),
+    inputs=(Input("file", "CSV or TSV file", "With a header line, in UTF-8"),),
     read=_read_csv,
     store=_store_csv,
     template="writing/corpus/imports/_csv.html",
@@ -87,9 +85,9 @@ CSV = Importer(
 )
 TOPICS = Importer(
     name="topics",
-    title=_("Topics"),
-    description=_("Queries with their ranked passages, as JSON lines."),
-    inputs=(Input("file", _("Topics"), _LINES),),
+    title="Topics",
+    description="Queries with their ranked passages, as JSON lines.",
+    inputs=(Input("file", "Topics", _LINES),),
     read=_read_topics,
     store=_store_topics,
     template="writing/corpus/imports/_topics.html",
@@ -111,12 +109,12 @@ QUESTIONS = Importer(
 )
 TREC = Importer(
     name="trec",
-    title=_("TREC topics and run"),
-    description=_("A topics file, a run file, and the passages in the run."),
+    title="TREC topics and run",
+    description="A topics file, a run file, and the passages in the run.",
     inputs=(
-        Input("topics", _("Topics"), _("Tab-separated, classic TREC format, or JSON lines")),
-        Input("run", _("Run"), _("Six columns: topic, Q0, passage, rank, score, tag")),
-        Input("passages", _("Passages"), _LINES),
+        Input("topics", "Topics", "Tab-separated, classic TREC format, or JSON lines"),
+        Input("run", "Run", "Six columns: topic, Q0, passage, rank, score, tag"),
+        Input("passages", "Passages", _LINES),
     ),
     read=_read_trec,
     store=_store_trec,
@@ -128,9 +126,9 @@ TREC = Importer(
 )
 RESPONSES = Importer(
     name="responses",
-    title=_("Responses"),
-    description=_("Responses of RAG systems, models or people to the study's topics, as JSON lines."),
-    inputs=(Input("file", _("Responses"), _LINES),),
+    title="Responses",
+    description="Responses of RAG systems, models or people to the study's topics, as JSON lines.",
+    inputs=(Input("file", "Responses", _LINES),),
     read=_read_responses,
     store=_store_responses,
     template="writing/corpus/imports/_responses.html",

@@ -14,7 +14,6 @@ from itertools import chain, islice
 from typing import Final
 
 from django.db import models, transaction
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
@@ -36,15 +35,15 @@ PREVIEW_ROWS: Final = 5
 class ColumnRole(models.TextChoices):
     """What a column holds."""
 
-    IGNORE = "ignore", _("Ignore")
-    QUESTION = "question", _("Question")
-    TOPIC = "topic", _("Question ID")
-    NARRATIVE = "narrative", _("Description of the question")
-    PASSAGE = "passage", _("Passage")
-    RESPONSES = "responses", _("Responses of the system named in the header")
-    TEXT = "text", _("Response text")
-    SYSTEM = "system", _("System name")
-    STYLE = "style", _("Style")
+    IGNORE = "ignore", "Ignore"
+    QUESTION = "question", "Question"
+    TOPIC = "topic", "Question ID"
+    NARRATIVE = "narrative", "Description of the question"
+    PASSAGE = "passage", "Passage"
+    RESPONSES = "responses", "Responses of the system named in the header"
+    TEXT = "text", "Response text"
+    SYSTEM = "system", "System name"
+    STYLE = "style", "Style"
 
 
 #: Roles that one column alone can have.
@@ -106,13 +105,13 @@ def check_roles(roles: Mapping[str, str]) -> None:
     given = list(roles.values())
     for role in SINGLE:
         if given.count(role) > 1:
-            raise ColumnsError(_("Choose “%(role)s” for one column only.") % {"role": role.label})
+            raise ColumnsError(f"Choose “{role.label}” for one column only.")
     if ColumnRole.QUESTION not in given and ColumnRole.TOPIC not in given:
-        raise ColumnsError(_("Choose the column of the questions, or of their IDs."))
+        raise ColumnsError("Choose the column of the questions, or of their IDs.")
     if (ColumnRole.TEXT in given) != (ColumnRole.SYSTEM in given):
-        raise ColumnsError(_("“Response text” needs “System name”, and the other way round."))
+        raise ColumnsError("“Response text” needs “System name”, and the other way round.")
     if ColumnRole.QUESTION not in given and not {ColumnRole.TEXT, ColumnRole.RESPONSES} & set(given):
-        raise ColumnsError(_("Choose the column of the questions or a column of responses."))
+        raise ColumnsError("Choose the column of the questions or a column of responses.")
 
 
 def preview(member: Member, problems: Problems) -> CsvPreview:

@@ -4,7 +4,6 @@ from io import BytesIO
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
 from . import question_files, response_files, trec
 from .csv_files import ColumnRole, ColumnsError, CsvPreview, check_roles
@@ -42,7 +41,7 @@ class FilesField(forms.FileField):
         files = data if isinstance(data, list | tuple) else [data]
         cleaned = [super(FilesField, self).clean(file, initial) for file in files or [None]]
         if len(cleaned) > 1 and not self.many:
-            raise forms.ValidationError(_("Choose only one file."))
+            raise forms.ValidationError("Choose only one file.")
         return cleaned
 
 
@@ -133,7 +132,7 @@ def _depth() -> forms.Field:
         min_value=1,
         max_value=1000,
         initial=trec.DEPTH,
-        help_text=_("The top-ranked passages of the run are imported."),
+        help_text="The top-ranked passages of the run are imported.",
     )
 
 
@@ -142,7 +141,7 @@ def _style() -> forms.Field:
         label=OPTIONS["style"],
         max_length=MAX_STYLE,
         initial=response_files.DEFAULT_STYLE,
-        help_text=_("For responses without a style: bullet, essay, news, or a style of the study."),
+        help_text="For responses without a style: bullet, essay, news, or a style of the study.",
     )
 
 
@@ -150,7 +149,7 @@ def _strict() -> forms.Field:
     return forms.BooleanField(
         label=OPTIONS[STRICT],
         required=False,
-        help_text=_("If off, faulty rows are skipped, counted and listed with file and line number."),
+        help_text="If off, faulty rows are skipped, counted and listed with file and line number.",
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, cast
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.jobs import erasure, kinds, lifecycle, run_files
 from crowdrag.jobs.models import Run, Upload
@@ -125,10 +124,10 @@ DELETED = "deleted"
 HIDDEN = ("inputs", STORED_AT, DELETED)
 #: What the options of imports are called.
 OPTIONS = {
-    "depth": _("Passages per topic"),
-    "style": _("Style"),
-    STRICT: _("Refuse files with faulty rows"),
-    COLUMNS: _("Columns"),
+    "depth": "Passages per topic",
+    "style": "Style",
+    STRICT: "Refuse files with faulty rows",
+    COLUMNS: "Columns",
 }
 
 
@@ -262,7 +261,7 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
     files: dict[str, list[str]] = {}
     labels = {spec.role: str(spec.label) for spec in importer.inputs}
     for file in inputs:
-        name = names.get(file["upload"], str(_("removed"))) if "upload" in file else file["path"]
+        name = names.get(file["upload"], "removed") if "upload" in file else file["path"]
         files.setdefault(labels.get(file["role"], file["role"]), []).append(name)
     words = {COLUMNS: _describe_columns}
     return files | kinds.label_parameters(

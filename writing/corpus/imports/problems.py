@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from django.utils.translation import ngettext
-
 MAX_PROBLEMS = 100
 MAX_SHOWN = 80
 
@@ -34,7 +32,7 @@ class BadInput(ValueError):  # noqa: N818 -- it says what the input is
 
     def __init__(self, problems: list[Problem]):
         self.problems = problems
-        count = ngettext("%d problem", "%d problems", len(problems)) % len(problems)
+        count = ("%d problem" if len(problems) == 1 else "%d problems") % len(problems)
         first = f" First: {problems[0]}" if problems else ""
         super().__init__(f"The input has {count}. Nothing was changed.{first}")
 
