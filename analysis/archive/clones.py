@@ -108,10 +108,10 @@ def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
         "state": CampaignState.DRAFT, "has_slots": False, "is_simulated": False, "opened_at": None, "closed_at": None,
         "created_at": now,
     }  # fmt: skip
-    campaigns = Campaign.objects.filter(study=source).exclude(judges=Judges.MODEL)
+    campaigns = Campaign.objects.filter(study=source).current().exclude(judges=Judges.MODEL)
     of_experts = Q(kind=CampaignKind.EXPERT)
     count = copier.copy(campaigns.exclude(of_experts), source_id=None, **draft)
-    for campaign in campaigns.filter(of_experts, source__judges=Judges.CROWD):
+    for campaign in campaigns.filter(of_experts, source__in=copier.keys[Campaign]):
         # Items that were picked are the source's, and are not there.
         design = {name: value for name, value in campaign.design.items() if name != "items"}
         origin = copier.keys[Campaign][campaign.source_id] if campaign.source_id else None

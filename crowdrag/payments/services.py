@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from crowdrag.mail.work_events import publish_payment
 from crowdrag.studies.models import Study, User
 
 from . import queries
@@ -99,7 +100,12 @@ def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datet
         return payment_list
     if payment_list.state != ListState.OPEN:
         raise WrongStateError(payment_list, "Reload the page to see who changed it.")
-    return _change(payment_list, ListEventKind.PAID, by, now, reference=reference)
+    _change(payment_list, ListEventKind.PAID, by, now, reference=reference)
+    for line in payment_list.lines.select_related("participant"):
+        # Named after the line: whoever is paid is told once, also if the mark is taken back and set again.
+        key = f"payment-line-{line.pk}"
+        publish_payment(participant=line.participant, amount=line.amount, payment_key=key, now=now)
+    return payment_list
 
 
 @transaction.atomic

@@ -9,6 +9,9 @@ from crowdrag.assignments import undo
 from crowdrag.assignments.lifecycle import LEASE_OVER
 from crowdrag.mail.enums import Event, MailState
 from crowdrag.mail.models import Mail
+from crowdrag.payments import services as payments
+from crowdrag.payments.enums import PaymentMethod
+from crowdrag.payments.models import PaymentList, PaymentListLine
 from crowdrag.studies.enums import MessageKind
 from crowdrag.studies.messages import services as messages
 from tests.factories import NOW, ParticipantFactory, UserFactory
@@ -56,6 +59,16 @@ def test_time_that_is_over_is_told_and_a_task_given_back_is_not(here: World, tas
     other = here.claim(wants_mail(here.writer(), "bo@example.org"))
     leases.release(other, cause=LEASE_OVER, now=NOW)
     assert told() == [Event.RETURNED]
+
+
+def test_a_payment_list_that_is_paid_is_told_to_each_person_once() -> None:
+    person, by = wants_mail(ParticipantFactory()), UserFactory()
+    made = PaymentList.objects.create(study=person.study, method=PaymentMethod.values[0], created_at=NOW, created_by=by)
+    PaymentListLine.objects.create(list=made, participant=person, amount=1250)
+    for _ in range(2):
+        payments.mark_paid(payment_list=made, reference="transfer 7", by=by, now=NOW)
+        payments.take_back(payment_list=made, by=by, now=NOW)
+    assert list(Mail.objects.values_list("event", "details__amount")) == [(Event.PAID, 1250)]
 
 
 def test_an_answer_is_told_once() -> None:
