@@ -22,7 +22,10 @@ pytestmark = pytest.mark.django_db
 # Pages of a study that show nothing of people who take part: what the study is, asks and plans; figures over many;
 # texts of models; lists of runs. Whoever adds a page decides here, or marks it with `access.audited`.
 NAMES = """
-    inbox import_columns
+    inbox import_columns import_paste import_delete copy_sample
+    study_manage study_clone study_archive study_restore study_delete
+    note_add note_remove saved_replies saved_reply saved_reply_new saved_reply_delete
+    review_assign review_undo screening_assign screening_undo
     study study_about members member_remove participant_block entry_link_close
     member_invite invitation_revoke payment_list_take_back payment_list_cancel
     webhooks webhook webhook_secret webhook_test webhook_switch webhook_remove webhook_redeliver

@@ -2,20 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from . import api, views
+from . import api, decision_views, views
 
 # One questionnaire that was handed in, before a reviewer.
 SCREENED = [
     path("", views.assignment_page, name="screening_assignment"),
     path("lock/", views.lock, name="screening_lock"),
     path("skip/", views.skip, name="screening_skip"),
-    path("decide/", views.decide, name="screening_decide"),
+    path("decide/", decision_views.decide, name="screening_decide"),
     path("assign/", views.assign, name="screening_assign"),
-    path("undo/", views.undo_one, name="screening_undo_one"),
-    path("include/", views.include, name="screening_include"),
-    path("pay/", views.pay, name="screening_pay"),
-    path("reverse/", views.reverse_rejection, name="screening_reverse"),
-    path("restore/", views.restore, name="screening_restore"),
+    path("undo/", decision_views.undo_one, name="screening_undo_one"),
+    path("include/", decision_views.include, name="screening_include"),
+    path("pay/", decision_views.pay, name="screening_pay"),
+    path("reverse/", decision_views.reverse_rejection, name="screening_reverse"),
+    path("restore/", decision_views.restore, name="screening_restore"),
 ]
 # A campaign's checks and its screening.
 QUALITY: list[URLPattern | URLResolver] = [
