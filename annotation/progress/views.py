@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crowdrag.recruitment.models import PlatformStudy
 from crowdrag.studies.access import audited, study_page
-from crowdrag.studies.entry import link_list
+from crowdrag.studies.entry import link_forms
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study
 from crowdrag.ui import csv_export as ui_csv_export
@@ -118,19 +118,19 @@ def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         raise Http404("Nobody takes part in this campaign here.")
     is_draft = context["phase"] == overview.Phase.DRAFT
     is_sent = request.method == "POST" and not is_draft
-    form = link_list.read_form(study, request.POST, purpose=purpose) if is_sent else None
+    form = link_forms.read_form(study, request.POST, purpose=purpose) if is_sent else None
     refused, created = None, []
     if form is not None and form.is_valid():
-        created = link_list.create(form, study=study, by=request.user, now=now)  # type: ignore[arg-type]
+        created = link_forms.create(form, study=study, by=request.user, now=now)  # type: ignore[arg-type]
         if not created:
             messages.success(request, "The link is created.")
             return redirect(request.path)
     elif form is not None:
         refused = form
     absolute = request.build_absolute_uri
-    context |= link_list.link_lists(study, absolute=absolute, now=now, purpose=purpose) | {
-        "made": link_list.with_addresses(created, absolute),
-        "forms": link_list.link_forms(study, purpose=purpose, refused=refused),
+    context |= link_forms.link_lists(study, absolute=absolute, now=now, purpose=purpose) | {
+        "made": link_forms.with_addresses(created, absolute),
+        "forms": link_forms.make_forms(study, purpose=purpose, refused=refused),
         "refused": refused.prefix if refused else "",
         "only_purpose": purpose,
         "back": request.path,

@@ -22,6 +22,7 @@ from annotation.models import (
     KnownLabel,
     LiveAgreement,
     LiveCompetence,
+    PracticeAnswer,
     QuestionnaireItem,
     Slot,
     TrainingAnswer,
@@ -98,6 +99,9 @@ def _given(made, sheet, person: Participant, state: str, member: User, hostile: 
         training_item=made.campaign.training.get(), participant=person, dimension=made.dimensions[0], value=-1,
         answered_at=NOW,
     )  # fmt: skip
+    PracticeAnswer.objects.create(
+        campaign=made.campaign, participant=person, dimension=made.dimensions[0], value=1, answered_at=NOW
+    )
     questions = list(made.questions(given))
     # Some were left in the middle; what they answered is kept.
     part = questions if state not in (AssignmentState.ASSIGNED, AssignmentState.RETURNED) else questions[:1]

@@ -58,7 +58,7 @@ JSON = "application/json"
         ("get", "/api/v1/nothing/", {}, 404, "not-found"),
         ("get", "/api/v1/", {}, 404, "not-found"),
         ("get", f"{STUDIES}none/", {}, 404, "not-found"),
-        ("delete", f"{STUDIES}mine/", {}, 405, "method"),
+        ("delete", f"{STUDIES}mine/members/", {}, 405, "method"),
         ("options", STUDIES, {}, 405, "method"),
         ("get", STUDIES, {"HTTP_ACCEPT": "text/html"}, 406, "not-acceptable"),
         ("get", f"{STUDIES}?titel=x", {}, 400, "invalid"),

@@ -30,7 +30,7 @@ from writing.enums import TaskState
 from writing.review import services as review_services
 
 pytestmark = pytest.mark.django_db
-LATER = NOW + timedelta(minutes=5)
+LATER = NOW + timedelta(minutes=15)  # a decision can be undone until then
 PERSON = "5f00000000000000000000aa"
 
 

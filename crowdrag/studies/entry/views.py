@@ -22,7 +22,7 @@ from ..page_language import activate_browser_language, activate_study_language
 from ..participants import consents
 from ..participants.models import Consent, Participant
 from ..study.models import Study
-from . import enrolment, link_list, links
+from . import enrolment, link_forms, links
 from .forms import KeyForm, LinkForm
 from .models import EntryLink
 
@@ -159,12 +159,12 @@ def _refuse(
 @audited(AuditedContent.PEOPLE)
 def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
     """List the links of a study, and make new ones."""
-    form = link_list.read_form(study, request.POST) if request.method == "POST" else None
+    form = link_forms.read_form(study, request.POST) if request.method == "POST" else None
     if form is None:
         return _show_links(request, study)
     if not form.is_valid():
         return _show_links(request, study, form)
-    if new_links := link_list.create(form, study=study, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
+    if new_links := link_forms.create(form, study=study, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
         return _show_links(request, study, new_links=new_links)
     messages.success(request, "The link is created.")
     return redirect("entry_links", study.slug)
@@ -201,9 +201,9 @@ def _show_links(
     new_links: list[links.LinkWithKey] | None = None,
 ) -> HttpResponse:
     absolute = request.build_absolute_uri
-    context = link_list.link_lists(study, absolute=absolute, now=timezone.now()) | {
-        "made": link_list.with_addresses(new_links or [], absolute),
-        "forms": link_list.link_forms(study, refused=refused),
+    context = link_forms.link_lists(study, absolute=absolute, now=timezone.now()) | {
+        "made": link_forms.with_addresses(new_links or [], absolute),
+        "forms": link_forms.make_forms(study, refused=refused),
         "refused": refused.prefix if refused else "",
         "ways": activities.of_study(study),
         "waiting": services.count_unanswered(study),

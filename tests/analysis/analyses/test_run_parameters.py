@@ -22,7 +22,7 @@ from writing.llm_writers.targets import TopicSelection
 pytestmark = pytest.mark.django_db
 
 #: Kinds of runs that are given nothing but their study.
-WITHOUT_PARAMETERS = {"demo.judge", "export.archive", "export.crowdrag25", "studies.vacuum"}
+WITHOUT_PARAMETERS = {"demo.judge", "demo.sample", "export.archive", "export.crowdrag25", "studies.vacuum"}
 KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

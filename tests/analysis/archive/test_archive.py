@@ -36,7 +36,7 @@ from writing.models import Citation, EditingSession, WritingPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_files", "one_transaction")]
 OUR_APPS = (
-    *("studies", "accounts", "audit", "api", "llm", "jobs", "webhooks", "recruitment", "payments"),
+    *("studies", "accounts", "audit", "api", "llm", "jobs", "webhooks", "recruitment", "payments", "mail"),
     *("writing", "annotation", "analysis", "operations", "demo"),
 )
 

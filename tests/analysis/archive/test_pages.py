@@ -107,7 +107,7 @@ def test_a_damaged_export_is_not_handed_out(study: Study, tmp_path: Path, monkey
         Path(run.artifacts.get().file.path).write_bytes(b"other")
         return run
 
-    monkeypatch.setattr("analysis.management.commands.export.lifecycle.wait", damaged)
+    monkeypatch.setattr("crowdrag.jobs.lifecycle.wait", damaged)
     with pytest.raises(CommandError):
         call_command("export", study.slug, "--out", str(tmp_path / "study.zip"))
     assert Run.objects.get().state == RunState.DONE

@@ -6,12 +6,12 @@ import re
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.management.base import OutputWrapper
 
 from analysis.experiments import question_sets, runs, services
 from analysis.experiments.experiment import get
-from analysis.management.commands import experiment as command
 from analysis.rag.protocols import Usage
-from crowdrag.jobs import kinds, lifecycle, run_files
+from crowdrag.jobs import kinds, lifecycle, run_command, run_files
 from crowdrag.jobs.models import Run
 from crowdrag.jobs.progress import Progress, Stage
 from tests.analysis.experiments.test_api import at, post, script
@@ -170,8 +170,8 @@ def test_the_run_s_key_is_written_out_before_the_run_is_waited_for(study, experi
 
 def test_without_a_terminal_progress_is_a_line_a_stage_and_one_a_minute(monkeypatch):
     now, into = [0.0], io.StringIO()
-    monkeypatch.setattr(command, "monotonic", lambda: now[0])
-    tell = command.Lines(command.OutputWrapper(into))
+    monkeypatch.setattr(run_command, "monotonic", lambda: now[0])
+    tell = run_command.ProgressLines(OutputWrapper(into))
     for second, stage, done in ((0, 1, 0), (1, 1, 1), (59, 1, 2), (61, 1, 3), (62, 2, 4), (63, 2, 5)):
         now[0] = float(second)
         tell(Progress(done, 9, "Answering", stage=Stage(stage, 2, done, 5)))

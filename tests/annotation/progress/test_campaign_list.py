@@ -30,7 +30,7 @@ def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count
     for _ in range(count):
         CampaignFactory(study=member.study)
     CampaignFactory()  # of another study
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         answer = client.get(f"/studies/{member.study.slug}/campaigns/")
     assert len(answer.context["campaigns"]) == count
     assert b"data-sortable" in answer.content

@@ -125,7 +125,7 @@ def test_what_another_has_open_is_taken_over_by_a_clear_word(here: open_campaign
 
     def offers_a_decision() -> tuple[bool, bool]:
         page = page_of(client, done)
-        return of("screening_decide", done) in page, str(colleague) in page
+        return of("screening_decide", done) in page, f"{colleague} has" in page
 
     assert offers_a_decision() == (False, True)
     assert client.post(of("screening_decide", done), {"decision": "accept"}).status_code == 409

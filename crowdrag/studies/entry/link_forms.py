@@ -1,4 +1,4 @@
-"""The links of a study or of one of its activities as a page lists them, and new ones from a page's form."""
+"""Forms for entry links, and the links of a study or of one of its activities as a page lists them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def link_lists(study: Study, *, absolute: Absolute, now: datetime, purpose: str 
     }
 
 
-def link_forms(study: Study, *, purpose: str = "", refused: LinkForm | None = None) -> dict[str, LinkForm]:
+def make_forms(study: Study, *, purpose: str = "", refused: LinkForm | None = None) -> dict[str, LinkForm]:
     """Return an empty form for each kind of link; the one that was refused as it was filled in."""
     forms = {kind.lower(): form(study, purpose=purpose, prefix=kind.lower()) for kind, form in FORMS.items()}
     return forms if refused is None else forms | {str(refused.prefix): refused}
