@@ -34,7 +34,7 @@ class Default:
 DIMENSIONS = (
     Default(
         "correctness_topical",
-        _("Topical Correctness"),
+        _("Topical correctness"),
         _("Which response better answers the query?"),
         _("A response is topically correct if what it says is about the query and answers it."),
         _("How well does the response answer the query?"),
@@ -43,7 +43,7 @@ DIMENSIONS = (
     ),
     Default(
         "coherence_logical",
-        _("Logical Coherence"),
+        _("Logical coherence"),
         _("Which response is easier to follow?"),
         _("A response is logically coherent if its points build on each other in an order that a reader can follow."),
         _("How easy is the response to follow?"),
@@ -52,7 +52,7 @@ DIMENSIONS = (
     ),
     Default(
         "coherence_stylistic",
-        _("Stylistic Coherence"),
+        _("Stylistic coherence"),
         _("Which response has a more consistent writing style?"),
         _("A response is stylistically coherent if tone, tense, form of address and layout stay the same throughout."),
         _("How consistent is the writing style of the response?"),
@@ -61,7 +61,7 @@ DIMENSIONS = (
     ),
     Default(
         "coverage_broad",
-        _("Broad Coverage"),
+        _("Breadth of coverage"),
         _("Which response looks at more aspects of the topic?"),
         _("A response covers a topic broadly if it takes up many of the aspects that the topic has."),
         _("At how many aspects of the topic does the response look?"),
@@ -70,7 +70,7 @@ DIMENSIONS = (
     ),
     Default(
         "coverage_deep",
-        _("Deep Coverage"),
+        _("Depth of coverage"),
         _("Which response explains things more in detail?"),
         _("A response covers a topic deeply if it explains the aspects that it takes up in detail."),
         _("In how much detail does the response explain things?"),
@@ -79,7 +79,7 @@ DIMENSIONS = (
     ),
     Default(
         "consistency_internal",
-        _("Internal Consistency"),
+        _("Internal consistency"),
         _("Which response is clearer about how different views fit together?"),
         _("A response is internally consistent if it does not contradict itself, and says how opposing views relate."),
         _("How clear is the response about how different views fit together?"),
@@ -88,7 +88,7 @@ DIMENSIONS = (
     ),
     Default(
         "quality_overall",
-        _("Overall Quality"),
+        _("Overall quality"),
         _("Which response is better overall?"),
         _("Your overall impression of the response."),
         _("How good is the response overall?"),
@@ -97,6 +97,13 @@ DIMENSIONS = (
     ),
 )
 NAMES = tuple(dimension.name for dimension in DIMENSIONS)
+
+
+def label_of(name: str) -> str:
+    """Return the label of a dimension of this name, in the current language: the default one, otherwise from the name."""
+    labels = {dimension.name: dimension.label for dimension in DIMENSIONS}
+    return gettext(labels[name]) if name in labels else name.replace("_", " ").capitalize()
+
 
 # A vote is stored as it was presented: A is the left response.
 CHOICE = [

@@ -112,7 +112,7 @@ def store(*, study: Study, questionnaire: QuestionnaireInput, now: datetime) -> 
 def _question(fields: dict[str, Any], type_: str) -> Question:
     content = {
         "question": fields["text"],
-        "label": fields["label"] or fields["name"].replace("_", " ").capitalize(),
+        "label": fields["label"] or default_dimensions.label_of(fields["name"]),
         "description": fields["description"] or "",
         "options": sorted(fields["options"] or _default_options(type_), key=lambda option: option["value"]),
         "asks_justification": bool(fields["justification"]),

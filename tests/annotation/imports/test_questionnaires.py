@@ -45,7 +45,7 @@ def test_it_becomes_instructions_and_dimensions(tmp_path: Path) -> None:
     assert (first.asks_justification, second.asks_justification) == (True, False)
     assert first.options == default_dimensions.CHOICE
     assert second.options == [{"value": -1, "label": "Left"}, {"value": 1, "label": "Right"}]
-    assert (first.label, second.label) == ("Correctness topical", "Quality overall")
+    assert (first.label, second.label) == ("Topical correctness", "Overall quality")
     assert stored.made == {"instructions": 1, "dimensions": 2}
 
 
