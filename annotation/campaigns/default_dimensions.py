@@ -100,7 +100,7 @@ NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 
 def label_of(name: str) -> str:
-    """Return the label of a dimension of this name, in the current language: the default one, otherwise from the name."""
+    """Return the default label of a dimension in the current language; of an unknown name, the name in words."""
     labels = {dimension.name: dimension.label for dimension in DIMENSIONS}
     return gettext(labels[name]) if name in labels else name.replace("_", " ").capitalize()
 
