@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import re
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -80,10 +81,13 @@ def duration(seconds: Any) -> str:
         return UNDEFINED
     whole = max(0, round(seconds))
     if whole < 60:
-        return _("%(seconds)d\u00a0s") % {"seconds": whole}
-    if whole < 3600:
-        return _("%(minutes)d\u00a0min %(seconds)d\u00a0s") % {"minutes": whole // 60, "seconds": whole % 60}
-    return _("%(hours)d\u00a0h %(minutes)d\u00a0min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
+        text = _("%(seconds)d s") % {"seconds": whole}
+    elif whole < 3600:
+        text = _("%(minutes)d min %(seconds)d s") % {"minutes": whole // 60, "seconds": whole % 60}
+    else:
+        text = _("%(hours)d h %(minutes)d min") % {"hours": whole // 3600, "minutes": whole % 3600 // 60}
+    # A number stays on the line of its unit.
+    return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 
 @register.filter
