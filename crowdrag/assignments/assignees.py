@@ -34,7 +34,7 @@ def matching(value: str, by: User) -> Q:
 
 
 def not_of_others(study: Study, by: User) -> Q:
-    """Match work from which a reviewer's next item is chosen: theirs, unassigned, or of somebody who no longer reviews."""
+    """Match work from which a reviewer's next item is chosen: theirs, unassigned, or of a former reviewer."""
     members = Membership.objects.filter(study=study, user=OuterRef("assignee"), role__gte=Role.REVIEWER)
     return Q(assignee__isnull=True) | Q(assignee=by) | Q(~Exists(members))
 

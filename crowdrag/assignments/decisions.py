@@ -35,7 +35,7 @@ def require_reason(kind: type[PaidWork], reason: str) -> str:
 def accept(
     life: Lifecycle[Work], work: Work, subject: Any, *, note: str, default: str, by: User, now: datetime
 ) -> None:
-    """Accept work that the caller has locked: it is paid, and included unless that was decided otherwise or it was erased."""
+    """Accept work that the caller has locked: pay it, and include it unless decided otherwise or erased."""
     note = storable_text(note).strip()
     life.move(work, "ACCEPTED", "accepted", note=note, by=by, now=now, **RELEASED)
     life.pay_rest(work, ACCEPTED, by=by, now=now)

@@ -114,7 +114,7 @@ class Lifecycle(Generic[Work]):
         return self.lock_alone(work.pk)
 
     def lock_alone(self, pk: int) -> Work:
-        """Return the current row of work, locked until the transaction ends, if the caller has already locked its participant."""
+        """Return the current row of work, locked until the transaction ends; the participant must be locked already."""
         locked = self.rows.select_for_update(of=("self",), no_key=True)
         return locked.select_related(*self.model.RELATED).get(pk=pk)
 
