@@ -23,7 +23,7 @@ CHUNK = 1024 * 1024
 
 @runtime_checkable
 class RemoteStorage(Protocol):
-    """A remote storage such as `crowdrag.storage.s3.S3Storage`: it reads ranges, and browsers can be redirected to it."""
+    """A remote storage such as `crowdrag.storage.s3.S3Storage`: it reads ranges, and can serve browsers directly."""
 
     redirects: bool
 
