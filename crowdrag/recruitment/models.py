@@ -167,7 +167,7 @@ class PlatformAction(QueuedRow):
 
     @property
     def may_be_paid(self) -> bool:
-        """Whether a payment was sent without a response: only the platform's list, or a person, can tell the outcome."""
+        """Whether a payment was sent without a response: only the platform's list, or a person, can tell."""
         return "paying" in self.progress and self.state != ActionState.DONE
 
 

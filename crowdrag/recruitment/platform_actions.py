@@ -170,7 +170,7 @@ def reject(
     participant: Participant | None = None,
     due_at: datetime | None = None,
 ) -> PlatformAction:
-    """Request that the participant is not paid, with the reason that they are told. This is irreversible on the platform."""
+    """Request that the participant is not paid, with the reason that they are told. Irreversible on the platform."""
     message = message.replace("\x00", "").strip()
     if category not in RejectionCategory.values:
         raise BadCategoryError

@@ -66,7 +66,7 @@ OPEN_ACTIONS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, A
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
-    """Delete a participant's visits except those still to be paid, and of these everything that payment does not need."""
+    """Delete a participant's visits except those still to be paid, and of these all that payment does not need."""
     came = Arrival.objects.filter(participant=participant, link__platform_study__isnull=False).exclude(session="")
     for study, session in came.values_list("link__platform_study", "session"):
         # The arrivals are deleted; payments for the visit need only its id.

@@ -49,7 +49,7 @@ def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @audited(AuditedContent.VISIT)
 def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Show the state of an activity's newest study there and here; the part that asks the platform is loaded separately."""
+    """Show the state of an activity's newest study there and here; the platform is asked separately."""
     activity, platform_study = _get_activity(study, purpose), platform_actions.current_platform_study(study, purpose)
     if "connection" in request.GET:
         context = {"connection": overview.connection(study, platform_study), "study": study}

@@ -88,7 +88,7 @@ def set_up_bonus(client: Client, *, study_id: str, submission_id: str, amount: s
 
 
 def pay_bonus(client: Client, bonus: str) -> None:
-    """Pay a bonus that was set up. **Not idempotent**: sent again, it is paid again (docs: bonuses/pay-bonus-payments)."""
+    """Pay a bonus that was set up. **Not idempotent**: sent twice, paid twice (docs: bonuses/pay-bonus-payments)."""
     client.once(f"bulk-bonus-payments/{bonus}/pay/", {})
 
 
