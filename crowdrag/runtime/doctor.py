@@ -269,7 +269,7 @@ def neural(_folder: DataFolder) -> Finding:
 
 
 def _state_if_missing() -> str:
-    """Return the state of a machine without models: a fault on a single machine; one of several may leave them to others."""
+    """Return the state of a machine without models: a fault, unless it is one of several machines."""
     return WRONG if environment.embeds_postgres() else NOTE
 
 

@@ -62,7 +62,7 @@ def _await_stores(folder: DataFolder, options: tuple[str, ...]) -> None:
 
 
 def _start(folder: DataFolder, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start the stores' supervisor detached from this process: another command may outlive us and continue to use them."""
+    """Start the stores' supervisor detached from this process: another command may outlive us and use them."""
     log = folder.logs / "stores.log"
     log.unlink(missing_ok=True)
     with open_private(log) as output:

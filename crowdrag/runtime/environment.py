@@ -1,4 +1,4 @@
-"""The environment of CrowdRAG's processes: the operator's variables, completed by embedded services and the system's keys.
+"""The environment of CrowdRAG's processes: the operator's variables, plus embedded services and the system's keys.
 
 Keys are generated once and stored in files that only their owner can read, never in the database.
 """

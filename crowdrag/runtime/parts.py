@@ -53,7 +53,7 @@ def check(folder: DataFolder, part: str, port: int) -> str:
 
 
 class ForegroundWeb(Web):
-    """A web server that alone has its socket: when it closes it, connections are refused, and a proxy goes elsewhere."""
+    """A web server that alone has its socket: if it closes it, connections are refused, and a proxy goes elsewhere."""
 
     def launched(self) -> None:
         """Close our copy of the socket."""

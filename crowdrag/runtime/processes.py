@@ -150,7 +150,7 @@ class Reaper:
 
 
 def find_in_folder(path: Path, name: str = "postgres") -> list[psutil.Process]:
-    """Return the processes called `name` whose working directory is `path`, as all of PostgreSQL's in their data folder."""
+    """Return the processes called `name` whose working directory is `path`, as PostgreSQL's in its data folder."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
