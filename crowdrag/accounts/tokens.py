@@ -73,7 +73,7 @@ def issue(
 
 
 def password_digest(user: User) -> str:
-    """Return a digest that changes with the user's password, as in Django's sessions; it reveals nothing of the password."""
+    """Return a digest that changes with the user's password, as in Django's sessions, and does not reveal it."""
     return user.get_session_auth_hash()
 
 

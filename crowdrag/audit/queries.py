@@ -20,7 +20,7 @@ FAILURE_COLUMNS: Final = ("at", "user", "account", "from", "refused")
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which accesses: by whom, in which study, to what, about whom, and when (both days included, in the reader's zone)."""
+    """Which accesses: by whom, in which study, to what, about whom, and when (both days included, reader's zone)."""
 
     by: int | None = None
     study: str = ""

@@ -84,7 +84,7 @@ def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored
     counting = _Counting(chunks)
     target = _local_path(storage, name)
     if target is None:
-        saved = storage.save(name, File(counting, name=name))  # type: ignore[arg-type] # it can be read, which is all that is needed
+        saved = storage.save(name, File(counting, name=name))  # type: ignore[arg-type] # it can be read
         return StoredFile(saved, counting.size, counting.sha256)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{uuid.uuid4().hex}.part")

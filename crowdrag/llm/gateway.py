@@ -257,7 +257,7 @@ class _Exchange:
         return replies.judge(started, outcome, failures=failures, policy=self._policy)
 
     def _ask_again(self, question: Question, outcome: Outcome) -> None:
-        if outcome.is_settled:  # our lease had expired, and the process that has the question now has not answered it yet
+        if outcome.is_settled:  # our lease had expired; its new holder has not answered yet
             self._put_off(question, self._policy.poll)
         elif outcome.fault == Fault.INVALID:
             del self._failures[question.digest]
