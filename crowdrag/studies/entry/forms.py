@@ -1,4 +1,4 @@
-"""Forms of entry links, and of the personal link with which a participant returns."""
+"""Forms of entry links, and of the key with which somebody comes back."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from . import links
 
 
 class KeyForm(forms.Form):
-    """A participant's personal link, pasted."""
+    """Somebody's personal link, pasted."""
 
     key = forms.CharField(
         label=_("Your personal link or code"),
@@ -25,7 +25,7 @@ class KeyForm(forms.Form):
 
 
 class LinkForm(forms.Form):
-    """Fields that every new link has."""
+    """What every new link has."""
 
     purpose = forms.ChoiceField(label="For")
     days = forms.IntegerField(
@@ -45,13 +45,13 @@ class LinkForm(forms.Form):
             self.fields["purpose"].initial = purpose
 
     def expires_at(self, now: datetime) -> datetime | None:
-        """Return when the link expires."""
+        """Return when the link ends."""
         days = self.cleaned_data["days"]
         return now + timedelta(days=days) if days else None
 
 
 class PersonalLinksForm(LinkForm):
-    """Invitations, one per line."""
+    """Invitations, one a line."""
 
     labels = forms.CharField(
         label="Labels, one per line",
@@ -77,7 +77,7 @@ class PersonalLinksForm(LinkForm):
 
 
 class OpenLinkForm(LinkForm):
-    """A link that anybody can use."""
+    """A link for whoever has it."""
 
     label = forms.CharField(label="Name", max_length=links.MAX_LABEL_LENGTH, help_text="For your own use.")
     field_order = ["label", "purpose", "days"]
@@ -122,11 +122,11 @@ class PlatformLinkForm(OpenLinkForm):
         return cleaned
 
     def parameters(self) -> dict[str, str]:
-        """Return the platform's parameter names by purpose."""
+        """Return the platform's names by what they are for."""
         return {role: self.cleaned_data[role] for role in links.PARAMETER_ROLES if self.cleaned_data[role]}
 
     def completion(self) -> dict[str, str]:
-        """Return the completion URLs by outcome."""
+        """Return the addresses by outcome."""
         return {field.removeprefix("end_"): address for field, address in self._ends(self.cleaned_data)}
 
     def _ends(self, cleaned: dict[str, Any]) -> Iterable[tuple[str, str]]:
