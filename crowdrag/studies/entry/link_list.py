@@ -1,4 +1,4 @@
-"""The links of a study or one of its activities as listed on a page, and new links from the page's form."""
+"""The links of a study or of one of its activities as a page lists them, and new ones from a page's form."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FORMS: Final[dict[str, type[LinkForm]]] = {
     EntryKind.OPEN: OpenLinkForm,
     EntryKind.PLATFORM: PlatformLinkForm,
 }
-#: Turns a path into an absolute URL with scheme and host.
+#: Writes the path of a page with the scheme and host under which it is read.
 Absolute = Callable[[str], str]
 
 
@@ -35,14 +35,14 @@ class LinkRow:
 
     @property
     def ends(self) -> list[tuple[Any, str]]:
-        """Return the completion URLs by outcome of the visit."""
+        """Where people are led, by how their visit ended."""
         return [(end.label, self.link.completion[end]) for end in Outcome if end in self.link.completion]
 
 
 def link_lists(study: Study, *, absolute: Absolute, now: datetime, purpose: str = "") -> dict[str, list[LinkRow]]:
-    """Return the shared links and the personal invitations, newest first; with a purpose, those of this activity.
+    """Return the shared links and the personal invitations, the latest first; with a purpose, those of this activity.
 
-    Keys that participants created to come back are not invitations and are left out.
+    What people made for themselves so as to come back is theirs, and no invitation.
     """
     numbers = links.funnels(study)
     listed = EntryLink.objects.filter(study=study).select_related("participant", "study")
@@ -68,20 +68,20 @@ def link_lists(study: Study, *, absolute: Absolute, now: datetime, purpose: str 
 
 
 def link_forms(study: Study, *, purpose: str = "", refused: LinkForm | None = None) -> dict[str, LinkForm]:
-    """Return an empty form for each kind of link; a rejected form keeps its input."""
+    """Return an empty form for each kind of link; the one that was refused as it was filled in."""
     forms = {kind.lower(): form(study, purpose=purpose, prefix=kind.lower()) for kind, form in FORMS.items()}
     return forms if refused is None else forms | {str(refused.prefix): refused}
 
 
 def read_form(study: Study, data: Any, *, purpose: str = "") -> LinkForm | None:
-    """Return the form of the submitted kind of link; None if there is no such kind."""
+    """Return the form of the kind of link that was sent; None if there is no such kind."""
     kind = data.get("kind", "")
     form = FORMS.get(kind)
     return form(study, data, purpose=purpose, prefix=kind.lower()) if form else None
 
 
 def create(form: LinkForm, *, study: Study, by: User, now: datetime) -> list[links.LinkWithKey]:
-    """Create the links of a valid form; return the personal links, whose keys are shown only once."""
+    """Create what a valid form asks for; return the personal links, whose keys are shown only once."""
     data = form.cleaned_data
     common: dict[str, Any] = {
         "study": study,
@@ -106,12 +106,12 @@ def create(form: LinkForm, *, study: Study, by: User, now: datetime) -> list[lin
 
 
 def with_addresses(created: list[links.LinkWithKey], absolute: Absolute) -> list[dict[str, str]]:
-    """Return the labels and URLs of personal links that were just created."""
+    """Return the labels and addresses of personal links that were just created."""
     return [{"label": one.link.label, "address": _join_address(one.key, absolute)} for one in created]
 
 
 def shared_address(link: EntryLink, absolute: Absolute) -> str:
-    """Return a shared link's URL as entered on a platform, with the parameters that Prolific fills in."""
+    """Return a shared link's address as it is given to a platform: with the parameters that Prolific fills in."""
     if not link.token:
         return ""
     address = _join_address(link.token, absolute)
