@@ -1,4 +1,4 @@
-"""Client addresses, grouped as rate limits count them."""
+"""Client addresses, grouped for rate limits."""
 
 import ipaddress
 from typing import Final
@@ -7,14 +7,14 @@ _BITS_OF_ONE: Final = 64
 
 
 def origin(address: str) -> str:
-    """Return what one client has: an IPv4 address, or the network of an IPv6 address.
+    """Return the address or network of one client: an IPv4 address, or the network of an IPv6 address.
 
-    One subscriber has such a network, and may take another address of it for every try.
+    A subscriber has a whole IPv6 network, and may use another address of it for every try.
 
     Raises
     ------
     ValueError
-        for what is no address.
+        for an invalid address.
     """
     ip = ipaddress.ip_address(address)
     if ip.version == 4:

@@ -1,4 +1,4 @@
-"""What commands print: sentences for people, or one JSON object for scripts."""
+"""Output of commands: sentences for people, or one JSON object for scripts."""
 
 import argparse
 import json
@@ -23,12 +23,12 @@ class ResultCommand(BaseCommand):
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Note how to print, then run."""
+        """Set the output format, then run."""
         self.is_json = bool(options.pop("json", False))
         return super().execute(*args, **options)
 
     def remark(self, line: str) -> None:
-        """Tell people something besides the result; it appears at once, also in a file or pipe."""
+        """Print a remark besides the result; it appears at once, also in a file or pipe."""
         if not self.is_json:
             self.stdout.write(line)
             self.stdout.flush()
@@ -42,10 +42,10 @@ class ResultCommand(BaseCommand):
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Let a subcommand take `--json` as well, without undoing it where it stands before the subcommand."""
+    """Let a subcommand accept `--json` as well, without undoing it if given before the subcommand."""
     parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=JSON_HELP)
 
 
 def as_json(values: Mapping[str, Any]) -> str:
-    """Write a result for scripts."""
+    """Format a result for scripts."""
     return json.dumps(values, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2)

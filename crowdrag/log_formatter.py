@@ -1,6 +1,6 @@
-"""The log formatter: no text of a person gets into the log.
+"""The log formatter: no person's text gets into the log.
 
-Behind the first line of what it says about a failure, the database quotes the row or the statement.
+After the first line of its error messages, the database quotes the row or the statement.
 """
 
 import logging
@@ -11,28 +11,28 @@ from psycopg import Error as PostgresError
 
 
 class LogFormatter(logging.Formatter):
-    """Writes a line as the standard library does, of a failure of the database its first line alone."""
+    """Formats like the standard library, but with only the first line of a database error."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, with the traceback where there is one."""
+        """Return the line, with the traceback if there is one."""
         line = super().format(record)
         for error in _database_errors(record):
             message = str(error)
             first, _newline, rest = message.partition("\n")
             if rest:
-                # As it is printed, and as it stands within quotes.
+                # As printed, and as it appears within quotes.
                 line = line.replace(message, first).replace(repr(message)[1:-1], first)
         return line
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says; of one of the database its first line alone."""
+    """Return an error's message; only the first line of a database error."""
     message = str(error).strip()
     return message.partition("\n")[0] if isinstance(error, Error | PostgresError) else message
 
 
 def _database_errors(record: logging.LogRecord) -> Iterator[BaseException]:
-    """Yield the failures of the database that a line speaks of, and those behind them."""
+    """Yield the database errors of a record, and those that caused them."""
     arguments = record.args.values() if isinstance(record.args, dict) else record.args or ()
     errors = [one for one in arguments if isinstance(one, BaseException)]
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:

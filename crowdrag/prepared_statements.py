@@ -15,15 +15,15 @@ M = TypeVar("M", bound=Model)
 
 @contextmanager
 def cursor() -> Iterator[CursorWrapper]:
-    """Give a cursor whose statements stay prepared as long as the connection lasts.
+    """Return a cursor whose statements stay prepared as long as the connection lasts.
 
-    For constant statements only, and with parameters whose types do not depend on their values: a whole number as
-    `Int8`, as the driver would else choose a type by its size, and prepare the statement once for each mixture of them.
-    Django's own cursors write the parameters into the statement, so that no two are alike. Nothing is prepared for
-    those that are used later on this connection.
+    For constant statements only, and with parameters whose types do not depend on their values: an integer as `Int8`,
+    since the driver would otherwise choose a type by its size, and prepare the statement once for each combination.
+    Django's own cursors write the parameters into the statement, so that no two are alike. Their later statements on
+    this connection are not prepared.
     """
     if connection.queries_logged:
-        # Django knows only of its own cursors how to say what they sent.
+        # Only Django's own cursors can log their statements.
         with connection.cursor() as ordinary:
             yield ordinary
         return
@@ -39,7 +39,7 @@ def cursor() -> Iterator[CursorWrapper]:
 
 
 def row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Return the first row of a prepared statement; None if it has none."""
+    """Return the first row of a prepared statement; None if there is none."""
     with cursor() as prepared:
         prepared.execute(statement, parameters)
         values_of_row: tuple[Any, ...] | None = prepared.fetchone()
@@ -47,20 +47,20 @@ def row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def array(values: Sequence[int | float]) -> str:
-    """Return numbers as the database writes an array, for a parameter with a cast to its type.
+    """Return numbers as a PostgreSQL array literal, for a parameter with a cast to its type.
 
-    The driver would put a list together anew each time, and choose a type by the largest value.
+    The driver would build a list anew each time, and choose a type by the largest value.
     """
     return f"{{{','.join(map(repr, values))}}}"
 
 
 def columns(model: type[Model], table: str) -> str:
-    """Return the columns of a model as a statement names them, for `instance`; `table` is what it is called there."""
+    """Return a model's columns for a statement, to be read by `instance`; `table` is its alias there."""
     return ", ".join(f'"{table}"."{field.column}"' for field in model._meta.concrete_fields)
 
 
 def instance(model: type[M], values: Sequence[Any]) -> M:
-    """Return a row of `columns` as the model that the ORM would make of it."""
+    """Return a row of `columns` as an instance, as the ORM would."""
     values_of_row = list(values)
     for index, convert in _converters(model):
         values_of_row[index] = convert(values_of_row[index], None, connection)
@@ -69,6 +69,6 @@ def instance(model: type[M], values: Sequence[Any]) -> M:
 
 @cache
 def _converters(model: type[Model]) -> list[tuple[int, Callable[..., Any]]]:
-    """Return what makes of the driver's values those of the fields, such as of JSON."""
+    """Return the converters from the driver's values to the fields', such as for JSON."""
     fields = enumerate(model._meta.concrete_fields)
     return [(index, convert) for index, field in fields for convert in field.get_db_converters(connection)]

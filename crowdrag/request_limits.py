@@ -1,7 +1,7 @@
 """Limits on requests: body size, free disk space, valid ports.
 
-Everything here is decided by what the head of a request says, before its body is read. A page takes as much as a form
-needs. A page that takes files says so (`studies.access.study_page(role, max_bytes=...)`), and asks who somebody is
+Everything here is decided by the head of a request, before its body is read. A page accepts as much as a form needs. A
+page that accepts files declares it (`studies.access.study_page(role, max_bytes=...)`), and authenticates the user
 first. Endpoints of the API do the same (`Endpoint.largest`).
 """
 
@@ -22,23 +22,23 @@ from django.shortcuts import render
 from psycopg import errors
 
 log = logging.getLogger(__name__)
-# While a file comes in, the disk is looked at each time that so many bytes have come.
+# While a file is received, the disk is checked each time that this many bytes have arrived.
 _CHECK_EVERY = 16 * 1024 * 1024
 
 
 def body_length(request: HttpRequest) -> int:
-    """Return how many bytes the body has, as its head says."""
+    """Return the length of the body in bytes, from its head."""
     header = str(request.META.get("CONTENT_LENGTH") or "0")
     return int(header) if header.isdigit() else 0
 
 
 def has_no_length(request: HttpRequest) -> bool:
-    """Return whether a body comes along of which nobody knows the length: Django would take it for none."""
+    """Return whether the body has no declared length: Django would take it for empty."""
     return bool(request.META.get("HTTP_TRANSFER_ENCODING")) and not request.META.get("CONTENT_LENGTH")
 
 
 def has_room_for(size: int) -> bool:
-    """Return whether so many bytes can be stored, and the database still has room to work."""
+    """Return whether this many bytes can be stored, with enough space left for the database."""
     folder = settings.FILE_UPLOAD_TEMP_DIR or tempfile.gettempdir()
     return bool(shutil.disk_usage(folder).free - size >= settings.DISK_RESERVE)
 
@@ -51,12 +51,12 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def is_invalid_value(error: BaseException | None) -> bool:
-    """Return whether the database refused a value: a number or a time out of its range, or the character NUL."""
+    """Return whether the database rejected a value: a number or a time out of range, or the character NUL."""
     return isinstance(error, DataError)
 
 
 def refusal(request: HttpRequest, max_bytes: int) -> HttpResponse | None:
-    """Return the answer to a request whose body is not to be read; None where it may be."""
+    """Return the response to a request whose body must not be read; None if it may be."""
     if has_no_length(request):
         return _refusal_page(request, 411, "The request has no length. Send the header Content-Length.")
     if body_length(request) > max_bytes:
@@ -84,7 +84,7 @@ def _refusal_page(request: HttpRequest, status: int, message: str) -> HttpRespon
 
 
 class RequestLimits:
-    """Middleware: refuse what no page takes, before anything reads it; say when a disk is full."""
+    """Middleware: reject bodies that no page accepts, before anything reads them; report a full disk."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -94,13 +94,13 @@ class RequestLimits:
         return self._get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any) -> HttpResponse | None:
-        """Look at what the head says, unless the page does that by itself, when it knows who asks."""
+        """Check the head, unless the page does that itself after authenticating the user."""
         if getattr(view, "checks_body", False):
             return None
         return refusal(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Answer where there was no room, and where the client went away in the middle."""
+        """Respond if there was no space, or if the client disconnected halfway."""
         if is_disk_full(error):
             return disk_full_response(request)
         if is_invalid_value(error):
@@ -112,20 +112,20 @@ class RequestLimits:
 
 
 class DiskReserveUploadHandler(TemporaryFileUploadHandler):
-    """Files go to the disk as they come in, as long as the database keeps its room there."""
+    """Writes files to disk as they arrive, as long as the database's reserve stays free."""
 
     def new_file(self, *args: Any, **options: Any) -> None:
-        """Begin a file."""
+        """Start a file."""
         super().new_file(*args, **options)
         self._unlooked = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Store a part.
+        """Store a chunk.
 
         Raises
         ------
         OSError
-            (`ENOSPC`) where the disk is full, or nearly.
+            (`ENOSPC`) if the disk is full, or nearly.
         """
         self._unlooked += len(raw_data)
         if self._unlooked >= _CHECK_EVERY:
@@ -141,7 +141,7 @@ _LAST_PORT = 65535
 def refuse_bad_port(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Refuse a port that there is not (a middleware): it would stand in the addresses that pages name."""
+    """Middleware: reject an invalid port, which would appear in the URLs on pages."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         port = request.META.get("HTTP_HOST", "").rpartition("]")[2].partition(":")[2]

@@ -1,6 +1,6 @@
 """Django's database sessions, read by a prepared statement.
 
-Every page of everybody begins with reading one, and people who write or judge send something every few seconds.
+Every page starts with reading a session, and participants send a request every few seconds.
 """
 
 from typing import Any
@@ -17,9 +17,9 @@ class SessionStore(db.SessionStore):
     """Django's store in the database."""
 
     def load(self) -> dict[str, Any]:
-        """Return what the session holds; one that is not there, or over, is begun anew under another key."""
+        """Return the session's data; a missing or expired session is replaced by a new one under another key."""
         key = self.session_key or ""
-        # Django's keys are letters and digits; the database could not even be asked for some others.
+        # Django's keys are letters and digits; the database could not even be queried for some others.
         row = prepared_statements.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
         if row is None:
             self._session_key = None

@@ -2,14 +2,14 @@
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-#: What no page asks for and is not collected: it would take a minute to compress, at the first start of every system.
+#: Files that no page uses are not collected: compressing them would take a minute, at the first start of every system.
 NOT_COLLECTED = ("*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework")
 
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # it comes without types
     """Hash every file, and rewrite `import` lines inside our ES modules to the hashed names."""
 
-    # Source maps are left out, and what names them is left as it is.
+    # Source maps are left out, and references to them unchanged.
     patterns = tuple(
         (files, tuple(rule for rule in rules if "sourceMappingURL" not in str(rule)))
         for files, rules in CompressedManifestStaticFilesStorage.patterns

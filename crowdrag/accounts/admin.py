@@ -1,4 +1,4 @@
-"""Operators sign in to the administration as everybody does: not as often as they like."""
+"""Operators sign in to the admin pages like everybody else, with the same limits."""
 
 from django.contrib import admin
 

@@ -1,7 +1,7 @@
 """Authentication: email and password on pages, a token in the API.
 
-Passwords are checked as Django does it, but not as often as somebody likes (`login_limits`). Whoever is signed in on
-pages is known to the API too, for the page on which endpoints are tried.
+Passwords are checked by Django, with limits on failures (`login_limits`). Users signed in on pages are also
+authenticated in the API, for the page on which endpoints can be tried.
 """
 
 import copy
@@ -25,14 +25,14 @@ from .models import ApiToken
 
 
 class GuardedBackend(ModelBackend):
-    """Django's users and passwords; the pages of sign-in and Django's admin both come through here."""
+    """Django's users and passwords; both the sign-in page and Django's admin use this backend."""
 
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> Any:
-        """Return the user, or None; note failures, and refuse who failed too often.
+        """Return the user, or None; record failures, and refuse after too many.
 
-        Whoever is refused finds the seconds to wait in `request.sign_in_wait`.
+        After a refusal, `request.sign_in_wait` has the seconds to wait.
         """
         account = username if username is not None else kwargs.get(User.USERNAME_FIELD)
         if request is None or not isinstance(account, str):
@@ -47,36 +47,36 @@ class GuardedBackend(ModelBackend):
             request.sign_in_wait = error.seconds  # type: ignore[attr-defined]
             raise PermissionDenied(str(error)) from error
         if user is not None and SESSION_KEY in request.session:
-            # Django keeps the key where the same user signs in again: whoever knows it would stay in with them.
+            # Django keeps the key when the same user signs in again: whoever knows it would stay signed in too.
             request.session.cycle_key()
         return user
 
 
-# When a token was last used is known as well as people want to know it; not every request writes it.
+# The precision of the time of a token's last use, so that not every request writes it.
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 class PageSessionAuthentication(SessionAuthentication):
-    """Know who is signed in on pages. The form's token comes in the header `X-CSRFToken`, never in the body."""
+    """Authenticate users signed in on pages. The CSRF token is in the header `X-CSRFToken`, never in the body."""
 
     def enforce_csrf(self, request: Request) -> None:
-        """Look for the token without reading the body: whether it may be sent is not decided yet."""
+        """Check the CSRF token without reading the body, whose size has not been checked yet."""
         unread = copy.copy(request._request)
         if unread.method == "POST":
-            unread.method = "PUT"  # of a POST the body would be searched
+            unread.method = "PUT"  # for a POST the body would be searched
         super().enforce_csrf(unread)  # type: ignore[arg-type]
 
 
 class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # knox comes without types
-    """Know people by `Authorization: Bearer TOKEN`."""
+    """Authenticate by `Authorization: Bearer TOKEN`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return whose token came with the request; None where none came.
+        """Return the token's user and the token; None if there is no token.
 
         Raises
         ------
         AuthenticationFailed
-            for a token that is not, or no longer, one; also for a header of another kind than `Bearer`.
+            for an invalid or expired token; also for a scheme other than `Bearer`.
         """
         header = get_authorization_header(request).split()
         if header and header[0].lower() != b"bearer":
@@ -89,8 +89,8 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # kn
         return outcome
 
     def authenticate_credentials(self, token: bytes) -> tuple[User, ApiToken]:
-        """Return whose token it is."""
-        # What is no text of ours can be no token, and the database could not even be asked for some of it.
+        """Return the token's user and the token."""
+        # Anything else cannot be a token, and the database could not even be queried for some of it.
         if not token.decode("latin-1").isascii() or not token.replace(b"_", b"").isalnum():
             raise exceptions.AuthenticationFailed("Invalid token.")
         user, api_token = super().authenticate_credentials(token)
@@ -102,5 +102,5 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc] # kn
         return user, api_token
 
     def _cleanup_token(self, auth_token: Any) -> bool:
-        """Say whether a token has expired. It stays where its owner sees that it has."""
+        """Return whether a token has expired. It is kept, so that its owner sees that it has expired."""
         return bool(auth_token.expiry <= timezone.now())

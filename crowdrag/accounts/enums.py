@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Scope(models.TextChoices):
-    """What a token may be used for. It never lets anybody do more than their role in a study does."""
+    """What a token may be used for. It never allows more than its owner's role in a study."""
 
     READ = "READ", "read"
     WRITE = "WRITE", "change"
@@ -14,7 +14,7 @@ class Scope(models.TextChoices):
 
     @property
     def means(self) -> str:
-        """What it lets a script do, in one sentence."""
+        """What it allows a script to do, in one sentence."""
         return str(_MEANS[self])
 
 

@@ -1,4 +1,4 @@
-"""Forms of signing in and of making a token."""
+"""Forms to sign in and to create a token."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,10 +14,10 @@ from .enums import Scope
 
 
 class SignInForm(AuthenticationForm):
-    """E-mail address and password; whoever failed too often is told how long to wait."""
+    """Email address and password; after too many failures, the error says how long to wait."""
 
     def get_invalid_login_error(self) -> ValidationError:
-        """Say that the two do not go together, or that they were not looked at."""
+        """Return the error: wrong address or password, or not checked after too many failures."""
         seconds = getattr(self.request, "sign_in_wait", 0)
         if not seconds:
             return super().get_invalid_login_error()
@@ -33,11 +33,11 @@ class SignInForm(AuthenticationForm):
 
 
 class OperatorSignInForm(SignInForm, AdminAuthenticationForm):
-    """The same for Django's admin, which lets operators in alone."""
+    """The same for Django's admin, which admits only operators."""
 
 
 class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """A new account. An invitation to an address makes an account with this address."""
+    """A new account. An invitation to an address creates an account with this address."""
 
     class Meta:
         model = User
@@ -51,17 +51,17 @@ class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' 
         self.fields["email"].widget.attrs["autocomplete"] = "username"
 
 
-# Days; a token ends some day, so that one which is forgotten does not open things for good.
+# In days; every token expires, so that a forgotten one does not give access for ever.
 LIFETIMES = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "1 year")]
 
 
 def study_choice(study: Study) -> str:
-    """A study by its title, and by the name in its address, which differs where titles are the same."""
+    """Return a study's title and short name, since titles may be the same."""
     return f"{study.title} ({study.slug})"
 
 
 class TokenForm(forms.Form):
-    """What a new token is for."""
+    """The name, scopes, studies and lifetime of a new token."""
 
     name = forms.CharField(
         label="Name", max_length=100, help_text="What you use the token for, such as the name of a script."
@@ -89,7 +89,7 @@ class TokenForm(forms.Form):
 
     @property
     def order(self) -> dict[str, Any]:
-        """What `tokens.issue` is told."""
+        """Return the arguments of `tokens.issue`."""
         chosen = self.cleaned_data
         return {
             "name": chosen["name"],

@@ -1,8 +1,8 @@
 """Limits on failed sign-ins.
 
-Who fails ten times at one account from one address waits until the first of these is a quarter of an hour old; so does
-who fails fifty times from one address at whatever accounts. A right password is not looked at either while somebody
-waits: else waiting would tell nothing but the wrong ones. An account cannot be locked from elsewhere.
+After ten failures for one account from one address, further tries wait until the first of these is 15 minutes old; also
+after fifty failures from one address for any accounts. During the wait, a correct password is not checked either:
+otherwise the wait would reveal which passwords are wrong. An account cannot be locked from another address.
 """
 
 import hashlib
@@ -25,17 +25,17 @@ from .models import SignInFailure
 WINDOW: Final = timedelta(minutes=15)
 MAX_PER_ACCOUNT: Final = 10
 MAX_PER_ADDRESS: Final = 50
-# While somebody is made to wait, one row a minute says that they go on trying.
+# During a wait, at most one row a minute records further tries.
 NOTE_INTERVAL: Final = timedelta(minutes=1)
 RETENTION: Final = timedelta(days=90)
-# Stands for all tokens in the place of an account; nobody can type it as one.
+# Stands for all tokens in place of an account; it cannot be typed as one.
 API_ACCOUNT: Final = "tokens of the API"
 #: Likewise for all links of invitations.
 INVITATION_ACCOUNT: Final = "links of invitations"
 
 
 class TooManyFailuresError(Exception):
-    """There were too many failures: nothing is tried for so many seconds."""
+    """There were too many failures: nothing is checked for this many seconds."""
 
     def __init__(self, seconds: int):
         super().__init__(f"Too many sign-ins failed: try again in {seconds} s.")
@@ -48,14 +48,14 @@ Checked = TypeVar("Checked")
 def guard(
     *, account: str, address: str | None, check: Callable[[], Checked | None], now: datetime | None = None
 ) -> Checked | None:
-    """Return what the check finds, unless too many have failed before; note a failure.
+    """Return the result of the check, unless there were too many failures before; record a failure.
 
-    Tries at one account from one address go one after the other, so that many at once are not many more.
+    Tries for one account from one address run one after the other, so that simultaneous tries do not exceed the limit.
 
     Raises
     ------
-    TooManyError
-        when there were too many; the check is not asked.
+    TooManyFailuresError
+        if there were too many; the check is not called.
     """
     now, account_hash = now or timezone.now(), hash_account(account)
     with transaction.atomic():
@@ -74,9 +74,9 @@ def guard(
 
 
 def note_token_failure(*, address: str | None, now: datetime | None = None) -> None:
-    """Note that what came as a token is none, or none any more: at most one row a minute for an address.
+    """Record an invalid or expired token: at most one row a minute for an address.
 
-    Whose it was meant to be nobody knows, and it locks nobody out: a token cannot be guessed.
+    Its owner is unknown, and nobody is locked out: a token cannot be guessed.
     """
     now, account_hash = now or timezone.now(), hash_account(API_ACCOUNT)
     if not SignInFailure.objects.filter(
@@ -86,7 +86,7 @@ def note_token_failure(*, address: str | None, now: datetime | None = None) -> N
 
 
 def seconds_to_wait(*, account_hash: str, address: str | None, now: datetime) -> int:
-    """Return for how many seconds nothing is tried at an account from an address; 0 if it is tried at once."""
+    """Return the seconds to wait before a try for an account from an address; 0 if none."""
     tried = SignInFailure.objects.filter(address=address, at__gt=now - WINDOW, was_refused=False)
     tried = tried.exclude(account_hash=hash_account(API_ACCOUNT)).order_by("-at", "-id")
     limits = [(tried.filter(account_hash=account_hash), MAX_PER_ACCOUNT)]
@@ -97,15 +97,15 @@ def seconds_to_wait(*, account_hash: str, address: str | None, now: datetime) ->
 
 
 def hash_account(account: str) -> str:
-    """Return what stands for an account that was typed: it tells two apart and says nothing of either."""
+    """Return a keyed hash of a typed account, which distinguishes accounts and reveals nothing about them."""
     typed = account.strip().casefold().encode()
     return hmac.new(settings.SECRET_KEY.encode(), b"sign-in " + typed, hashlib.sha256).hexdigest()
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that a request comes from; behind proxies of ours, what the outermost of them saw.
+    """Return the client's address of a request; behind our proxies, as the outermost of them saw it.
 
-    `CROWDRAG_PROXIES` says how many there are. What stands further left in the header, anybody can write there.
+    `CROWDRAG_PROXIES` is their number. Anybody can write values further left in the header.
     """
     address = request.META.get("REMOTE_ADDR", "")
     if settings.PROXIES:
@@ -118,13 +118,13 @@ def client_address(request: HttpRequest) -> str | None:
 
 
 def client_origin(request: HttpRequest) -> str | None:
-    """Return the address that failures are counted by (`networks.origin`)."""
+    """Return the address by which failures are counted (`client_addresses.origin`)."""
     address = client_address(request)
     return None if address is None else client_addresses.origin(address)
 
 
 def delete_expired(now: datetime) -> int:
-    """Delete failures that are older than they are kept; return how many."""
+    """Delete failures whose retention period is over; return how many."""
     return SignInFailure.objects.filter(at__lt=now - RETENTION).delete()[0]
 
 

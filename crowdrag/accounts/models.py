@@ -14,10 +14,10 @@ from .enums import Scope
 
 
 class ApiToken(models.Model):
-    """One token of one person. The token itself is shown once; what is kept is its hash.
+    """One token of one user. The token itself is shown once; only its hash is stored.
 
-    `key` is how pages name it; `token_key`, its first letters, is how people and the authentication find it. The fields
-    that knox reads are named as it names them (`knox.models.AbstractAuthToken`, which comes without types).
+    `key` identifies it on pages; `token_key`, its first letters, identifies it for people and the authentication.
+    Fields that knox reads have knox's names (`knox.models.AbstractAuthToken`, which comes without types).
     """
 
     digest = models.CharField(max_length=CONSTANTS.DIGEST_LENGTH, primary_key=True)
@@ -27,7 +27,7 @@ class ApiToken(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="auth_token_set")
     created = models.DateTimeField("created")
     expiry = models.DateTimeField("expires")
-    # A token ends with its owner's password: it is one of those things that a new password is to end.
+    # A token ends when its owner's password changes, like other access.
     password_digest = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     name = models.CharField(
@@ -47,7 +47,7 @@ class ApiToken(models.Model):
 
 
 class Grant(models.Model):
-    """One thing that a token may be used for in one study; in all studies of its owner where no study is named."""
+    """One scope of a token in one study; in all studies of its owner if no study is named."""
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="grants")
     study = models.ForeignKey(Study, models.CASCADE, related_name="+", null=True, blank=True)
@@ -69,17 +69,17 @@ class Grant(models.Model):
 
 
 class SignInFailure(models.Model):
-    """Somebody tried to sign in and could not.
+    """A failed sign-in.
 
-    What was typed is not kept: people type passwords into the wrong field. Of an address that is a user's the user is
-    named; `account_hash` is a keyed hash by which tries at one account are counted, whether there is one or not.
+    The typed text is not stored: people type passwords into the wrong field. If the address is a user's, the user is
+    named; `account_hash` is a keyed hash by which tries for one account are counted, whether it exists or not.
     """
 
     at = models.DateTimeField("when")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+")
     account_hash = models.CharField("account", max_length=64)
     address = models.GenericIPAddressField("from", null=True)
-    # Not even tried: there had been too many.
+    # Not even checked, after too many failures.
     was_refused = models.BooleanField("refused (rate limit)", default=False)
 
     class Meta:

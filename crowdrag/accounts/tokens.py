@@ -21,7 +21,7 @@ MAX_LIFETIME = timedelta(days=366)
 
 
 class TooLongError(ValueError):
-    """A token must end some day."""
+    """A token must expire within a year."""
 
     def __init__(self) -> None:
         super().__init__(f"A token lasts for {MAX_LIFETIME.days} days at most.")
@@ -37,19 +37,19 @@ def issue(
     lasts: timedelta,
     now: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """Make a token for somebody; return it with the text to show, which is kept nowhere.
+    """Create a token for a user; return it with the text to show, which is not stored.
 
     Parameters
     ----------
     scopes
-        what it is for; reading always is.
+        its scopes; reading is always included.
     studies
-        where; None for every study of the person, those to come too. To make studies needs no study.
+        its studies; None for every study of the user, including future ones. Creating studies needs no study.
 
     Raises
     ------
     TooLongError
-        for one that would last longer than a year.
+        for a lifetime of more than a year.
     """
     if lasts > MAX_LIFETIME:
         raise TooLongError
@@ -73,23 +73,23 @@ def issue(
 
 
 def password_digest(user: User) -> str:
-    """Return what changes with somebody's password, as Django's sessions know it; it says nothing of the password."""
+    """Return a digest that changes with the user's password, as in Django's sessions, and does not reveal it."""
     return user.get_session_auth_hash()
 
 
 def predates_password(token: ApiToken) -> bool:
-    """Return whether its owner has changed the password since; one from an earlier release is bound when it is used."""
+    """Return whether the owner has changed the password since; a token of an earlier release is bound on first use."""
     return bool(token.password_digest) and not hmac.compare_digest(token.password_digest, password_digest(token.user))
 
 
 def revoke(*, by: User, key: uuid.UUID) -> bool:
-    """Take a token of one's own out of use for good; return whether there was one."""
+    """Revoke one of the user's tokens; return whether there was one."""
     deleted, _rows = ApiToken.objects.filter(user=by, key=key).delete()
     return bool(deleted)
 
 
 def note_use(*, token: ApiToken, now: datetime) -> None:
-    """Keep when a token was last used."""
+    """Record when a token was last used."""
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, password_digest=password_digest(token.user))
 
 
@@ -100,13 +100,13 @@ def readable_studies(studies: StudyQuerySet, token: ApiToken) -> StudyQuerySet:
 
 
 def scopes_in(token: ApiToken, study: Study | None) -> set[str]:
-    """Return what a token is for in a study; outside of any, without one."""
+    """Return a token's scopes in a study; outside of any study if there is none."""
     where = Q(study=None) | Q(study=study) if study else Q(study=None)
     return set(Grant.objects.filter(where, token=token).values_list("scope", flat=True))
 
 
 def list_for(user: User) -> QuerySet[ApiToken]:
-    """Return somebody's tokens with what each is for, the newest first; those before a new password are no more."""
+    """Return a user's tokens with their scopes, newest first, without those that a new password ended."""
     return (
         ApiToken.objects.filter(user=user, password_digest__in=["", password_digest(user)])
         .prefetch_related("grants__study")

@@ -1,4 +1,4 @@
-"""Signing in and out, passwords, and one's own API tokens."""
+"""Pages to sign in and out, change the password, and manage API tokens."""
 
 from django.urls import path
 

@@ -1,6 +1,6 @@
-"""Pages to sign in and out, change the password, and manage one's tokens.
+"""Pages to sign in and out, change the password, and manage API tokens.
 
-The first are Django's own views, marked with who may open them.
+The first are Django's own views, marked with their access rules.
 """
 
 import uuid
@@ -24,13 +24,13 @@ from .forms import AccountForm, SignInForm, TokenForm
 
 
 class SignInView(auth.LoginView):
-    """Django's, which tells whoever failed too often when to come again."""
+    """Django's view, which also says how long to wait after too many failures."""
 
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Show the form again; 429 where nothing was looked at."""
+        """Show the form again; 429 if nothing was checked."""
         answer = super().form_invalid(form)
         if seconds := getattr(self.request, "sign_in_wait", 0):
             answer.status_code = 429
@@ -99,7 +99,7 @@ def _show_refusal(request: HttpRequest, message: str, status: int) -> HttpRespon
 @signed_in
 @never_cache
 def my_tokens(request: HttpRequest) -> HttpResponse:
-    """List my tokens; make one and show it, this once."""
+    """List my tokens; create one and show it once."""
     user = request.user
     assert isinstance(user, User)
     form = TokenForm(user, request.POST or None)
@@ -112,7 +112,7 @@ def my_tokens(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def revoke_token(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Take one of my tokens out of use."""
+    """Revoke one of my tokens."""
     assert isinstance(request.user, User)
     if tokens.revoke(by=request.user, key=key):
         messages.success(request, "The token is revoked.")

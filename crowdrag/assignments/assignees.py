@@ -1,4 +1,4 @@
-"""Assign submitted work to a reviewer. It says who takes care of it; other reviewers may still decide."""
+"""Assign submitted work to a reviewer. The assignee is responsible for it; other reviewers may still decide."""
 
 from typing import Any, Final
 
@@ -24,17 +24,17 @@ def reviewers(study: Study) -> QuerySet[User]:
 
 
 def of(member: User | None) -> Q:
-    """Match what is assigned to somebody; nothing for nobody."""
+    """Match work assigned to this member; none if there is no member."""
     return Q(assignee__isnull=False, assignee=member.pk if member else 0)
 
 
 def matching(value: str, by: User) -> Q:
-    """Match work that is assigned as a filter asks: to me, to nobody, or however."""
+    """Match work by the assignment filter: to me, to nobody, or any."""
     return {MINE: Q(assignee=by), NOBODY: Q(assignee__isnull=True)}.get(value, Q())
 
 
 def not_of_others(study: Study, by: User) -> Q:
-    """Match what the next work of a reviewer is chosen from: theirs, nobody's, and that of who reviews no more."""
+    """Match work from which a reviewer's next item is chosen: theirs, unassigned, or of a former reviewer."""
     members = Membership.objects.filter(study=study, user=OuterRef("assignee"), role__gte=Role.REVIEWER)
     return Q(assignee__isnull=True) | Q(assignee=by) | Q(~Exists(members))
 
@@ -58,5 +58,5 @@ def assign(life: Lifecycle[Work], work: Work, study: Study, to: User | None) -> 
 
 
 def email_of(work: Any) -> str | None:
-    """Return the address of who takes care of work."""
+    """Return the email address of the assignee."""
     return work.assignee.email if work.assignee else None

@@ -1,7 +1,7 @@
-"""Decisions of reviewers: accept, reject, include, exclude. Each has its reason and is recorded on its own.
+"""Decisions of reviewers: accept, reject, include, exclude. Each has its reason and is recorded separately.
 
-Whether something counts in the analysis is kept at its *subject*: the response that was written, or the assignment
-itself. What was erased at somebody's wish can still be paid, and nothing else.
+Whether something counts in the analysis is stored on its *subject*: the written response, or the assignment itself.
+Work that was erased at the participant's request can still be paid, and nothing else.
 """
 
 from collections.abc import Container, Mapping
@@ -18,7 +18,7 @@ from .review_locks import RELEASED, locked_by_another
 
 
 def require_decidable(work: PaidWork, after: str, by: User, now: datetime, states: Container[str]) -> None:
-    """Refuse a decision about work that is in none of these states, or that another reviewer has open."""
+    """Raise an error if work is in none of these states, or if another reviewer has it open."""
     if work.state not in states:
         raise NotAllowed(work, after)
     if locked_by_another(work, by, now):
@@ -26,7 +26,7 @@ def require_decidable(work: PaidWork, after: str, by: User, now: datetime, state
 
 
 def require_reason(kind: type[PaidWork], reason: str) -> str:
-    """Return a reason as it is stored; refuse an empty one."""
+    """Return a reason as it is stored; raise an error if it is empty."""
     if not (reason := storable_text(reason).strip()):
         raise NeedsReason(kind)
     return reason
@@ -35,7 +35,7 @@ def require_reason(kind: type[PaidWork], reason: str) -> str:
 def accept(
     life: Lifecycle[Work], work: Work, subject: Any, *, note: str, default: str, by: User, now: datetime
 ) -> None:
-    """Accept work that the caller has locked: it is paid, and counts unless it was decided otherwise or erased."""
+    """Accept work that the caller has locked: pay it, and include it unless decided otherwise or erased."""
     note = storable_text(note).strip()
     life.move(work, "ACCEPTED", "accepted", note=note, by=by, now=now, **RELEASED)
     life.pay_rest(work, ACCEPTED, by=by, now=now)
@@ -55,9 +55,9 @@ def reject(
     by: User,
     now: datetime,
 ) -> None:
-    """Reject work that the caller has locked: nothing, a part or all of its pay; left out of the analysis.
+    """Reject work that the caller has locked: pay nothing, a part or all; exclude it from the analysis.
 
-    What was paid of the promised pay before stays paid, and `pay_part` comes to it.
+    Payments of the promised pay are never reduced, and `pay_part` is the total that it comes to.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def change_inclusion(
     by: User,
     now: datetime,
 ) -> Any:
-    """Let something count in the analysis or leave it out, whatever was paid; the caller has locked it.
+    """Include something in the analysis or exclude it, whatever was paid; the caller has locked it.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def change_inclusion(
         raise Erased(kind)
     last = subject.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
     if last is not None and (last.holds, last.reason, last.decided_by_id) == (holds, reason, by.pk):
-        return last  # the same request once more
+        return last  # the same request repeated
     return decide(subject, DecisionKind.INCLUDE, holds=holds, reason=reason, by=by, now=now, evidence=evidence)
 
 
@@ -109,7 +109,7 @@ def decide(
     now: datetime,
     evidence: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Write a decision down, and have the subject counted or left out if it is about that."""
+    """Record a decision, and include or exclude the subject if it is about inclusion."""
     if about is DecisionKind.INCLUDE and subject.is_included != holds:
         type(subject)._default_manager.filter(pk=subject.pk).update(is_included=holds)
         subject.is_included = holds

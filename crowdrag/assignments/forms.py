@@ -13,7 +13,7 @@ NOTE = forms.Textarea(attrs={"rows": 4, "autofocus": True})
 
 
 class BulkAcceptForm(forms.Form):
-    """Accept all that is selected: each is paid in full."""
+    """Accept all selected work: each piece is paid in full."""
 
     note = forms.CharField(
         label="Note to all of them", required=False, widget=forms.Textarea(attrs={"rows": 3}), max_length=LONGEST
@@ -21,7 +21,7 @@ class BulkAcceptForm(forms.Form):
 
 
 class BulkRejectForm(forms.Form):
-    """Reject all that is selected for one reason."""
+    """Reject all selected work for one reason."""
 
     PAY = (("none", "no pay"), ("all", "full pay"))
 
@@ -32,12 +32,12 @@ class BulkRejectForm(forms.Form):
 
     @property
     def in_full(self) -> bool:
-        """Whether all of the pay is paid with the rejection."""
+        """Whether the full pay is paid despite the rejection."""
         return bool(self.cleaned_data["pay"] == "all")
 
 
 class BulkRevisionForm(forms.Form):
-    """Request a revision of all that is selected, in the same words."""
+    """Request a revision of all selected work, with the same message."""
 
     note = forms.CharField(
         label="Requested changes", help_text="Each of them reads this and continues from their text.", widget=NOTE,
@@ -57,6 +57,6 @@ class AssigneeForm(forms.Form):
 
 
 class UndoForm(forms.Form):
-    """Undo what was decided at a moment."""
+    """Undo a decision, identified by its time."""
 
     at = forms.DateTimeField(widget=forms.HiddenInput)

@@ -1,4 +1,4 @@
-"""The lifecycle of one kind of paid work: row locks, allowed changes of state, leases, payments."""
+"""The lifecycle of one kind of paid work: row locks, allowed state changes, leases, payments."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -18,35 +18,35 @@ Work = TypeVar("Work", bound=PaidWork)
 ACCEPTED: Final = "accepted"
 PART: Final = "part of the pay, with the rejection"
 REVERSED: Final = "the rejection was reversed"
-# What is paid for these reasons is of the pay that was promised; what is paid for another is beside it.
+# Payments for these reasons are part of the promised pay; payments for other reasons are extra.
 PROMISED: Final = frozenset({ACCEPTED, PART, REVERSED})
-# The column's limit.
+# The limit of the column.
 MAX_AMOUNT: Final = 2_147_483_647
-# The cause of what the sweep ends.
+# The cause of transitions by the sweep.
 LEASE_OVER: Final = "lease over"
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Lifecycle(Generic[Work]):
-    """What may become of one kind of work. Every change of a state goes through `move`.
+    """The states of one kind of work and what may happen to it. Every change of a state goes through `move`.
 
     Attributes
     ----------
     model
-        the table of the work.
+        the model of the work.
     allowed
-        what may follow on each state.
+        the allowed next states of each state.
     in_hand
-        what somebody has in hand, and may lose when their lease runs out.
+        the states of work in progress, which is lost when its lease expires.
     batch_size
-        of so many, one pass of the sweep ends the leases; the next pass goes on.
+        the maximum number of leases that one pass of the sweep ends; the next pass continues.
     on_move
-        what else happens in the same transaction once the row has its new state; is told the state before.
+        a hook in the same transaction once the row has its new state; gets the state before.
     on_pay
-        what else happens when a payment is written down.
+        a hook called when a payment is recorded.
     after_move
-        what else happens in the same transaction once the change is written down; is told its transition.
+        a hook in the same transaction once the change is recorded; gets its transition.
     """
 
     model: type[Work]
@@ -74,17 +74,17 @@ class Lifecycle(Generic[Work]):
         now: datetime,
         **changes: Any,
     ) -> Work:
-        """Put work into another state, with whatever else changes along, and write down why.
+        """Change the state of work, together with other fields, and record the cause.
 
-        The state that the caller has seen is compared with the row's in the same statement: of two who saw the same,
-        one succeeds. `note` is for whoever does the work to read.
+        The state that the caller has seen is compared with the row's in the same statement: if two callers saw the same
+        state, one succeeds. `note` is shown to the participant.
 
         Raises
         ------
         NotAllowed
-            if this state does not follow on the work's, or it has left the state in which the caller saw it.
+            if this state does not follow the current one, or the state has changed since the caller read it.
         WorkProblem
-            as `on_move` says.
+            as raised by `on_move`.
         """
         before = str(work.state)
         if after not in self.allowed[before]:
@@ -101,38 +101,38 @@ class Lifecycle(Generic[Work]):
     def record(
         self, work: Work, before: str, cause: str, *, note: str = "", by: User | None = None, now: datetime
     ) -> Any:
-        """Write down that work has come into its state; `before` is empty for what begins in it."""
+        """Record that work has entered its state; `before` is empty for its first state."""
         return work.transitions.create(before=before, after=work.state, cause=cause[:200], note=note, by=by, at=now)
 
     def lock(self, work: Work) -> Work:
-        """Return the work as it is now, held until the transaction ends; who does it is held before it.
+        """Return the current row of the work, locked until the transaction ends; its participant is locked first.
 
-        What is stored about work refers to its participant, and whoever lets somebody withdraw holds them first.
+        The work's data refer to the participant, and a withdrawal locks the participant first.
         """
         if work.participant_id is not None:
             Participant.objects.select_for_update(no_key=True).filter(pk=work.participant_id).order_by().first()
         return self.lock_alone(work.pk)
 
     def lock_alone(self, pk: int) -> Work:
-        """Return work as it is now, held until the transaction ends, for who holds its participant already."""
+        """Return the current row of work, locked until the transaction ends; the participant must be locked already."""
         locked = self.rows.select_for_update(of=("self",), no_key=True)
         return locked.select_related(*self.model.RELATED).get(pk=pk)
 
     def expire(self, end: Callable[[Work], object], *, now: datetime) -> int:
-        """Have what somebody had in hand ended by `end` when its lease is over; return how many were."""
+        """End work in progress whose lease has expired, by calling `end`; return how many were ended."""
         due = self.rows.filter(self.in_hand, lease_until__lt=now).order_by("lease_until", "pk")
         ended = 0
         for pk, participant in due.values_list("pk", "participant")[: self.batch_size]:
             try:
                 ended += self._expire(pk, participant, end, now)
             except Exception:
-                # One that cannot be ended must not keep what the others hold.
+                # One failure must not keep the other leases from being ended.
                 log.exception("The lease of %s %s is over, but it could not be ended", self.model.__name__, pk)
         return ended
 
     @transaction.atomic
     def _expire(self, pk: int, participant: int, end: Callable[[Work], object], now: datetime) -> bool:
-        # Looked at again under the locks: whoever has it may have come back in this moment.
+        # Checked again under the locks: the participant may have returned at this moment.
         people = Participant.objects.select_for_update(no_key=True, skip_locked=True)
         if not people.filter(pk=participant):
             return False
@@ -145,15 +145,15 @@ class Lifecycle(Generic[Work]):
 
     @transaction.atomic
     def pay(self, work: Work, amount: int, reason: str, *, by: User | None = None, now: datetime) -> Any:
-        """Owe somebody money, whatever the state of the work: their pay, or a part of it when the fault was ours.
+        """Record a payment, whatever the state of the work: the pay, or a part of it when the fault was ours.
 
-        The same amount for the same reason is the same payment, so that a request sent twice pays once.
+        The same amount for the same reason is the same payment, so that a repeated request pays once.
 
         Raises
         ------
         NeedsReason, BadAmount, PaidOtherwise
         NotAllowed
-            if nobody does the work.
+            if the work has no participant.
         """
         reason = " ".join(storable_text(reason).split())[:LONGEST_REASON]
         if not reason:
@@ -173,38 +173,38 @@ class Lifecycle(Generic[Work]):
         return known
 
     def pay_rest(self, work: Work, reason: str, *, by: User, now: datetime) -> None:
-        """Pay what is still owed of the promised pay, however often it was decided that it is owed."""
+        """Pay the rest of the promised pay. Idempotent."""
         rest = (work.pay or 0) - paid_of_promise(work)
         if rest > 0:
             self.pay(work, rest, reason, by=by, now=now)
 
     def total_earned(self, participant: Participant, **where: Any) -> int:
-        """Return all that somebody is owed for work of this kind, in minor units; of some of it by `where`."""
+        """Return a participant's total earnings for this kind of work, in minor units; `where` restricts the work."""
         return _sum(self.rows.filter(participant=participant, **where), "payments__amount")
 
     def total_awaited(self, participant: Participant, **where: Any) -> int:
-        """Return what somebody gets if all is accepted that waits for a reviewer, in minor units."""
+        """Return what a participant earns if all work that awaits review is accepted, in minor units."""
         return _sum(self.rows.filter(participant=participant, state="SUBMITTED", **where), "pay")
 
 
 def total_paid(work: PaidWork) -> int:
-    """Return what was paid for a piece of work so far, in minor units."""
+    """Return the total paid for a piece of work so far, in minor units."""
     return _sum(work.payments, "amount")
 
 
 def paid_of_promise(work: PaidWork) -> int:
-    """Return how much of the promised pay was paid so far, in minor units; what was paid besides is left out."""
+    """Return the part of the promised pay that was paid so far, in minor units; extra payments are left out."""
     return _sum(work.payments.filter(reason__in=PROMISED), "amount")
 
 
 def extra_payments(work: PaidWork) -> list[Any]:
-    """Return what was paid beside the promised pay, the first one first; each for a reason that the payee reads."""
+    """Return payments beyond the promised pay, oldest first; the payee reads the reason of each."""
     extra: list[Payment] = [payment for payment in work.payments.all() if payment.reason not in PROMISED]
     return sorted(extra, key=lambda payment: payment.pk)
 
 
 def storable_text(text: str) -> str:
-    """Replace what the database cannot hold: U+0000 and lone surrogates."""
+    """Replace characters that the database cannot store: U+0000 and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 

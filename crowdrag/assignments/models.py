@@ -16,7 +16,7 @@ LONGEST_REASON = 200
 
 @dataclass(frozen=True)
 class WorkTexts:
-    """What people are told of one kind of work; `%(state)s` and `%(reason)s` are filled in."""
+    """Messages to participants about one kind of work; `%(state)s` and `%(reason)s` are filled in."""
 
     not_allowed: Promise
     left_study: Promise
@@ -28,13 +28,13 @@ class WorkTexts:
 
 
 class PaidWork(models.Model):
-    """One piece of work that a participant has or had in hand, and is paid for.
+    """One piece of paid work that is or was assigned to a participant.
 
     Each kind has states of its own; all have `SUBMITTED`, `ACCEPTED` and `REJECTED`.
     """
 
     TEXTS: ClassVar[WorkTexts]
-    # What is read along with a row that is locked.
+    # Relations read together with a locked row.
     RELATED: ClassVar[tuple[str, ...]]
     state: Any
     participant: "Participant | None"
@@ -45,20 +45,20 @@ class PaidWork(models.Model):
 
         @property
         def currency(self) -> str:
-            """The currency of what it pays."""
+            """The currency of the pay."""
 
-    # What it pays, in minor units of the study's currency, as was said when it was claimed.
+    # The pay in minor units of the study's currency, as promised when the work was claimed.
     pay = models.PositiveIntegerField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
-    # From claim (judging) or first event (writing) to submission, and without the time away from it.
+    # From claim (judging) or first event (writing) to submission, without breaks.
     seconds = models.FloatField(null=True, blank=True)
     active_seconds = models.FloatField(null=True, blank=True)
-    # Who has it open for review, and until when nobody else gets it.
+    # The reviewer who has it open, and until when nobody else gets it.
     reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     reviewing_until = models.DateTimeField(null=True, blank=True)
 
-    # Which reviewer is to decide about it. Others may decide as well: it says who takes care.
+    # The reviewer responsible for it. Others may decide as well.
     assignee = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
@@ -66,7 +66,7 @@ class PaidWork(models.Model):
 
 
 class Transition(models.Model):
-    """A change of state with its cause; the record is append-only. The note is for whoever does the work to read."""
+    """A state change with its cause; the record is append-only. The note is shown to the participant."""
 
     cause = models.CharField(max_length=200)
     note = models.TextField(blank=True)
@@ -79,7 +79,7 @@ class Transition(models.Model):
 
 
 class Payment(models.Model):
-    """Money that somebody is owed for a piece of work, in minor units of the currency. What was promised stays."""
+    """Money owed for a piece of work, in minor units of the currency. Promised amounts are never withdrawn."""
 
     amount = models.PositiveIntegerField("amount (minor units)")
     reason = models.CharField("reason", max_length=LONGEST_REASON)

@@ -1,4 +1,4 @@
-"""Why something cannot be done with paid work, with a message for the person who tried."""
+"""Reasons why an action on paid work is not possible, with a message for the user."""
 
 from django.utils.translation import gettext as _
 
@@ -11,11 +11,11 @@ Kind = type[PaidWork]
 
 
 class WorkProblem(Exception):  # noqa: N818 -- it says what is the matter, and is no fault of the program
-    """Something about a piece of work that whoever does it, or a researcher, has to be told."""
+    """A problem with a piece of work that the participant or a researcher must be told."""
 
 
 class NotAllowed(WorkProblem):
-    """The work cannot go from its state to the one that was asked for."""
+    """The work cannot change from its current state to the requested one."""
 
     def __init__(self, work: PaidWork, after: str):
         self.work, self.after = work, after
@@ -23,21 +23,21 @@ class NotAllowed(WorkProblem):
 
 
 class NeedsConsent(WorkProblem):
-    """The person has not agreed to the consent text in its present version."""
+    """The participant has not consented to the current version of the consent text."""
 
     def __init__(self) -> None:
         super().__init__(_("First read the consent text and decide whether you agree."))
 
 
 class LeftStudy(WorkProblem):
-    """The person withdrew."""
+    """The participant withdrew."""
 
     def __init__(self, kind: Kind):
         super().__init__(str(kind.TEXTS.left_study))
 
 
 class Blocked(WorkProblem):
-    """The researchers give the person nothing more; they said why."""
+    """The participant is blocked from new work; they were told why."""
 
     def __init__(self, kind: Kind, reason: str):
         self.reason = reason
@@ -45,14 +45,14 @@ class Blocked(WorkProblem):
 
 
 class NothingLeft(WorkProblem):
-    """There is nothing for this person now; something may come back."""
+    """There is no work for this participant now; there may be some later."""
 
     def __init__(self, kind: Kind):
         super().__init__(str(kind.TEXTS.nothing_left))
 
 
 class UnderReview(WorkProblem):
-    """Another reviewer has it open."""
+    """Another reviewer has the work open."""
 
     def __init__(self, work: PaidWork):
         self.work = work
@@ -60,39 +60,39 @@ class UnderReview(WorkProblem):
 
 
 class Erased(WorkProblem):
-    """Whoever did it had everything erased: there is nothing left to judge by or to count."""
+    """The participant had their data erased: nothing is left to review or include."""
 
     def __init__(self, kind: Kind):
         super().__init__(str(kind.TEXTS.erased))
 
 
 class NotAReviewer(WorkProblem):
-    """Work is assigned to somebody who cannot review."""
+    """The assignee cannot review."""
 
     def __init__(self, who: User):
         super().__init__(f"{who} cannot review in this study. Choose a member who is a reviewer or above.")
 
 
 class UndoTooLate(WorkProblem):
-    """The time in which a decision can be undone is over."""
+    """The time to undo the decision is over."""
 
     def __init__(self, minutes: int):
         super().__init__(f"This decision is older than {minutes} minutes and can no longer be undone.")
 
 
 class NotUndoable(WorkProblem):
-    """Something followed from a decision that cannot be taken back; the message says what."""
+    """The decision had consequences that cannot be reversed; the message says which."""
 
 
 class NeedsReason(WorkProblem):
-    """A decision without a reason."""
+    """A reason is missing."""
 
     def __init__(self, kind: Kind):
         super().__init__(str(kind.TEXTS.needs_reason))
 
 
 class BadAmount(WorkProblem):
-    """An amount that cannot be paid."""
+    """The amount cannot be paid."""
 
     def __init__(self, most: int, currency: str):
         self.most = most
@@ -102,7 +102,7 @@ class BadAmount(WorkProblem):
 
 
 class PaidOtherwise(WorkProblem):
-    """The same reason was paid for with another amount."""
+    """Another amount was already paid for the same reason."""
 
     def __init__(self, reason: str, amount: int, currency: str):
         self.reason, self.amount = reason, amount

@@ -1,8 +1,8 @@
 """Review locks: while one reviewer has an item open, no other reviewer decides about it.
 
-Whoever opens it has it for some minutes, renewed while they look at it. Who gets it is decided by the database: of two
-requests at the same moment one succeeds. The model has `reviewer`, `reviewing_until`, `state` and `submitted_at`.
-What somebody wrote into a form while another one took the work over must not be lost: `typed_texts`, `resent_fields`.
+A lock lasts some minutes and is renewed while the item is open. The database decides who gets it: of two simultaneous
+requests one succeeds. The model has `reviewer`, `reviewing_until`, `state` and `submitted_at`. Text that a reviewer
+typed must not be lost when another one takes the work over: `typed_texts`, `resent_fields`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,50 +19,50 @@ from crowdrag.studies.models import User
 
 Work = TypeVar("Work", bound=models.Model)
 LOCK_TIME: Final = timedelta(minutes=10)
-# So many are looked at together.
+# Rows examined together.
 BATCH_SIZE: Final = 20
-# What no row has any more that nobody has open: what is decided is let go in the same statement.
+# Fields of an unlocked row: a decision releases the lock in the same statement.
 RELEASED: Final = {"reviewer": None, "reviewing_until": None}
 
 
 def is_unlocked(now: datetime) -> Q:
-    """Match what nobody has open."""
+    """Match rows that nobody has open."""
     return Q(reviewer__isnull=True) | Q(reviewing_until__isnull=True) | Q(reviewing_until__lte=now)
 
 
 def is_locked(row: Any, now: datetime) -> bool:
-    """Say whether somebody has it open."""
+    """Return whether somebody has it open."""
     return row.reviewer_id is not None and row.reviewing_until is not None and row.reviewing_until > now
 
 
 def locked_by_another(row: Any, by: User, now: datetime) -> bool:
-    """Say whether somebody else has it open."""
+    """Return whether another reviewer has it open."""
     return is_locked(row, now) and row.reviewer_id != by.pk
 
 
 @dataclass(frozen=True)
 class ReviewLock(Generic[Work]):
-    """Holds on the rows of one model while they are in one of some states."""
+    """Review locks on the rows of one model in some states."""
 
     model: type[Work]
     states: frozenset[str]
 
     def hold(self, row: Work, by: User, now: datetime) -> bool:
-        """Take a row for review, or hold it for longer; say whether it is theirs now."""
+        """Lock a row for review, or renew the lock; return whether this reviewer has it now."""
         return self._claim(row, Q(reviewer=by) | is_unlocked(now), by, now)
 
     def take_over(self, row: Work, by: User, now: datetime) -> bool:
-        """Take a row from the reviewer who has it open; say whether it still waits for a decision."""
+        """Take a row from the reviewer who has it open; return whether it still awaits a decision."""
         return self._claim(row, Q(), by, now)
 
     def let_go(self, row: Work, by: User) -> None:
-        """Put a row back for others."""
+        """Release a row for others."""
         rows = self._rows().filter(pk=row.pk, reviewer=by, state__in=self.states)
         rows.update(**RELEASED)
 
     @transaction.atomic
     def take(self, row: Work, by: User, now: datetime) -> bool:
-        """Take a row that nobody else is taking at this moment."""
+        """Lock a row that nobody else is locking at this moment."""
         held = self._rows().select_for_update(skip_locked=True, no_key=True).filter(pk=row.pk).first()
         return held is not None and self._claim(row, is_unlocked(now), by, now)
 
@@ -75,9 +75,10 @@ class ReviewLock(Generic[Work]):
         after: Work | None = None,
         fits: Callable[[Sequence[Work]], Sequence[Work]] = lambda rows: rows,
     ) -> Work | None:
-        """Take the row that the reviewer has open already, else the one handed in first that nobody has open and fits.
+        """Lock the row that the reviewer already has open, else the first submitted one that is unlocked and fits.
 
-        `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
+        `after` is the row that they just skipped; the search continues behind it and finally starts again at the
+        beginning.
         """
         rows = rows.filter(state__in=self.states).order_by("submitted_at", "id")
         if after is None:
@@ -107,7 +108,7 @@ class ReviewLock(Generic[Work]):
 
 
 def _in_batches(rows: QuerySet[Work], fits: Callable[[Sequence[Work]], Sequence[Work]]) -> Iterator[Work]:
-    """Yield rows in order, few at a time: another reviewer may take one while we look."""
+    """Yield rows in order, in small batches: another reviewer may lock one meanwhile."""
     seen: list[int] = []
     while batch := list(rows.exclude(pk__in=seen)[:BATCH_SIZE]):
         seen += [row.pk for row in batch]
@@ -115,7 +116,7 @@ def _in_batches(rows: QuerySet[Work], fits: Callable[[Sequence[Work]], Sequence[
 
 
 def typed_texts(form: forms.Form | None) -> list[tuple[str, str]]:
-    """Return what somebody typed into a form's texts, with each label: what must not be lost when it is refused."""
+    """Return the texts typed into a rejected form, with their labels, so that they are not lost."""
     if form is None or not form.is_bound:
         return []
     texts = [field for field in form if isinstance(field.field.widget, forms.Textarea)]
@@ -123,7 +124,7 @@ def typed_texts(form: forms.Form | None) -> list[tuple[str, str]]:
 
 
 def resent_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return all that a form sent, to be sent along with another one."""
+    """Return all fields of a form, to be sent again with another form."""
     return [
         (name, value) for name in data if name not in {"csrfmiddlewaretoken", "over"} for value in data.getlist(name)
     ]

@@ -23,7 +23,7 @@ def within(low: int, high: int) -> list[MinValueValidator | MaxValueValidator]:
 
 
 def set_terms(row: models.Model, terms: Mapping[str, Any]) -> dict[str, str]:
-    """Set the terms of a row, without saving it, and return what is wrong by name."""
+    """Set the terms of a row, without saving it, and return the errors by name."""
     problems = {}
     for name, value in terms.items():
         setattr(row, name, value)
@@ -57,12 +57,12 @@ def limits(column: "models.Field[Any, Any]") -> dict[str, Any]:
 
 
 class TermsForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """The terms of a plan or a campaign, as its model states them. It changes nothing: `terms` goes to the service."""
+    """The terms of a plan or a campaign, as its model declares them. It saves nothing: `terms` goes to the service."""
 
     TERMS: ClassVar[tuple[str, ...]]
 
     def __init__(self, row: models.Model, *args: Any, **kwargs: Any):
-        # A copy: what is entered and refused must not be shown as if it were the row's.
+        # A copy: rejected input must not be shown as if it were stored.
         super().__init__(*args, **{**kwargs, "instance": copy.copy(row)})
         for field in self.fields.values():
             if isinstance(field, AmountField):
@@ -70,5 +70,5 @@ class TermsForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     @property
     def terms(self) -> dict[str, Any]:
-        """What was entered."""
+        """The entered terms."""
         return {name: self.cleaned_data[name] for name in self.TERMS if name in self.cleaned_data}

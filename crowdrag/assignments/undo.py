@@ -1,12 +1,12 @@
-"""Undo a reviewer's decision about submitted work: for some minutes, and while nothing irrevocable followed from it.
+"""Undo a reviewer's decision about submitted work: for some minutes, and only while nothing irreversible followed.
 
-A decision holds at once: the participant sees it, the pay is owed, and the slot is free again after a rejection. What
-is sent to others waits until it can no longer be undone: the orders to a recruitment platform are due when `UNDO_TIME`
-is over. Undoing removes the payments and decisions of that moment and returns the work to review. The transitions stay
-and record both the decision and that it was undone.
+A decision takes effect at once: the participant sees it, the pay is owed, and the slot is free again after a rejection.
+What is sent to others waits until it can no longer be undone: actions on a recruitment platform are due when
+`UNDO_TIME` is over. Undoing removes the payments and decisions of that moment and returns the work to review. The
+transitions stay and record both the decision and the undo.
 
-A decision is identified by who made it and when. All decisions of one bulk action have the same moment, so that they
-can be undone together.
+A decision is identified by who made it and when. All decisions of one bulk action have the same time, so that they can
+be undone together.
 """
 
 from collections.abc import Iterable
@@ -41,24 +41,24 @@ class RecentDecision:
 
     @property
     def label(self) -> str:
-        """What was decided, in words."""
+        """The decision in words."""
         return {"ACCEPTED": "Accepted", "REJECTED": "Rejected", "REVISION": "Revision requested"}[self.after]
 
 
 def deadline(at: datetime) -> datetime:
-    """Return until when a decision of this moment can be undone; what it orders from others is due then."""
+    """Return until when a decision of this time can be undone; its actions on a recruitment platform are due then."""
     return at + UNDO_TIME
 
 
 def last_decision(work: PaidWork) -> Any | None:
-    """Return the transition by which a reviewer decided about submitted work, if nothing has happened to it since."""
+    """Return the transition by which a reviewer decided about submitted work, if it is the latest one."""
     move = work.transitions.order_by("-pk").first()
     is_decision = move is not None and move.before == SUBMITTED and move.after in DECIDED and move.by_id is not None
     return move if is_decision else None
 
 
 def undoable(work: PaidWork, now: datetime) -> RecentDecision | None:
-    """Return the decision about work that can be undone as far as time goes; None if there is none."""
+    """Return the decision about work that can still be undone in time; None if there is none."""
     move = last_decision(work)
     if move is None or now >= deadline(move.at):
         return None
@@ -66,13 +66,13 @@ def undoable(work: PaidWork, now: datetime) -> RecentDecision | None:
 
 
 def is_undone(work: PaidWork) -> bool:
-    """Say whether the last thing that happened to work is that a decision was undone."""
+    """Return whether the latest transition of work is an undo."""
     move = work.transitions.order_by("-pk").first()
     return move is not None and move.cause == UNDONE
 
 
 def require_undoable(work: PaidWork, subject: Any, *, at: datetime | None, now: datetime) -> Any:
-    """Return the decision about locked work that is to be undone; with `at`, the decision of that moment alone.
+    """Return the decision to undo of locked work; with `at`, only if it was made at this time.
 
     Raises
     ------
@@ -89,12 +89,12 @@ def require_undoable(work: PaidWork, subject: Any, *, at: datetime | None, now: 
 
 
 def promised_payments(work: PaidWork, move: Any) -> list[Any]:
-    """Return what a decision had paid of the promised pay."""
+    """Return a decision's payments of the promised pay."""
     return list(work.payments.filter(at=move.at, by=move.by_id, reason__in=PROMISED))
 
 
 def take_back(life: Lifecycle[Work], work: Work, subject: Any, move: Any, *, by: User, now: datetime) -> None:
-    """Return locked work to review as it was before a decision: nothing owed for it, counted as before."""
+    """Return locked work to review as it was before a decision: no pay owed for it, included as before."""
     work.payments.filter(pk__in=[payment.pk for payment in promised_payments(work, move)]).delete()
     subject.decisions.filter(decided_at=move.at, decided_by=move.by_id).delete()
     before = subject.decisions.filter(about=DecisionKind.INCLUDE).order_by("-decided_at", "-id").first()
@@ -106,9 +106,9 @@ def take_back(life: Lifecycle[Work], work: Work, subject: Any, move: Any, *, by:
 def recent_decisions(
     moves: QuerySet[Any], name: str, *, by: User, now: datetime, most: int = 5
 ) -> list[RecentDecision]:
-    """Return a reviewer's decisions among some transitions that can still be undone, the latest first.
+    """Return a reviewer's decisions among some transitions that can still be undone, newest first.
 
-    `name` is the transition's reference to the work. What was decided otherwise meanwhile is not counted.
+    `name` is the transition's reference to the work. Decisions that were changed since are not counted.
     """
     later = moves.model._default_manager.filter(**{name: OuterRef(name)}, pk__gt=OuterRef("pk"))
     rows = moves.filter(by=by, at__gt=now - UNDO_TIME, before=SUBMITTED, after__in=DECIDED).exclude(Exists(later))
@@ -117,7 +117,7 @@ def recent_decisions(
 
 
 def standing(moves: Iterable[Any]) -> list[Any]:
-    """Return transitions in order without those that were undone: what whoever did the work is told."""
+    """Return transitions in order without those that were undone, as shown to the participant."""
     kept: list[Any] = []
     for move in moves:
         if move.cause == UNDONE:

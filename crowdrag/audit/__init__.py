@@ -1,1 +1,1 @@
-"""Who looked at what of people who take part: a log that cannot be edited."""
+"""The audit log of accesses to participants' data, which cannot be edited."""

@@ -1,4 +1,4 @@
-"""The audit log in the operator's administration: to read, as everywhere. The dashboards filter and export it."""
+"""The audit log in the operator's admin pages, read-only. The dashboards filter and export it."""
 
 from django.contrib import admin
 
@@ -10,7 +10,7 @@ from .models import AccessLogEntry
 
 @admin.register(AccessLogEntry)
 class AccessLogEntryAdmin(ReadOnlyAdmin):
-    """Who looked at what."""
+    """Accesses to participants' data."""
 
     list_display = ("at", "by", "study_slug", "content", "page")
     list_filter = ("content",)
@@ -20,7 +20,7 @@ class AccessLogEntryAdmin(ReadOnlyAdmin):
 
 @admin.register(SignInFailure)
 class SignInFailureAdmin(ReadOnlyAdmin):
-    """Who failed to sign in."""
+    """Failed sign-ins."""
 
     list_display = ("at", "user", "address", "was_refused")
     list_select_related = ("user",)

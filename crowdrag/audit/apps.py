@@ -1,17 +1,17 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 
 
 class AuditConfig(AppConfig):
-    """Who looked at what of people who take part, and who failed to sign in."""
+    """Accesses to participants' data, and failed sign-ins."""
 
     name = "crowdrag.audit"
     label = "audit"
     verbose_name = "Audit trail"
 
     def ready(self) -> None:
-        """Have noted what pages show of people."""
+        """Register the audit log as an audit sink."""
         from crowdrag.audit import services
         from crowdrag.studies.access import register_audit_sink
 

@@ -9,19 +9,19 @@ from crowdrag.studies.models import Participant, Study
 
 
 class AccessLogEntryQuerySet(models.QuerySet["AccessLogEntry"]):
-    """What can be said of entries of the access log."""
+    """Queries of the access log."""
 
     def newest_first(self) -> "AccessLogEntryQuerySet":
-        """Order as lists show them."""
+        """Order as in lists."""
         return self.order_by("-at", "-id")
 
 
 class AccessLogEntry(models.Model):
-    """One user was shown something of people who take part, through a page or the API.
+    """One user was shown participants' data, on a page or through the API.
 
-    A row is written once: the database lets nobody change it, nor delete it in its first year. It holds keys and no
-    words: no text, no name, no id of a platform. So an erasure leaves nothing of a person here, and the trail outlives
-    the study and the participant that it names (hence no constraint on either).
+    A row is written once: the database lets nobody change it, nor delete it in its first year. It has keys and no
+    texts, names or platform IDs. So an erasure leaves no personal data here, and the log outlives the study and the
+    participant that it names (hence no constraint on either).
     """
 
     at = models.DateTimeField("when")
@@ -29,7 +29,7 @@ class AccessLogEntry(models.Model):
     study = models.ForeignKey(Study, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     study_slug = models.CharField("study", max_length=80, blank=True)
     content = models.CharField("content", max_length=10, choices=AuditedContent.choices)
-    # The name of the page's address: what was shown there, and nothing of what its address holds.
+    # The URL name: which page was shown, without the arguments of the URL.
     page = models.CharField("page", max_length=200)
     participant = models.ForeignKey(Participant, models.DO_NOTHING, null=True, db_constraint=False, related_name="+")
     work_key = models.BigIntegerField("key of the piece of work", null=True)

@@ -12,7 +12,7 @@ from crowdrag.accounts.models import SignInFailure
 
 from .models import AccessLogEntry
 
-# More rows than this are no table for a spreadsheet: narrow the time.
+# More rows are too many for a spreadsheet: narrow the period.
 MAX_EXPORTED: Final = 50_000
 ACCESS_COLUMNS: Final = ("at", "user", "study", "what", "page", "participant", "key")
 FAILURE_COLUMNS: Final = ("at", "user", "account", "from", "refused")
@@ -20,7 +20,7 @@ FAILURE_COLUMNS: Final = ("at", "user", "account", "from", "refused")
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which looks: by whom, in which study, at what, at whom, and when (both days included, in the reader's zone)."""
+    """Which accesses: by whom, in which study, to what, about whom, and when (both days included, reader's zone)."""
 
     by: int | None = None
     study: str = ""
@@ -31,7 +31,7 @@ class AuditFilter:
 
 
 def accesses(filters: AuditFilter) -> Any:
-    """Return the looks that are wanted, newest first."""
+    """Return the matching accesses, newest first."""
     entries = AccessLogEntry.objects.filter(_within(filters)).select_related("by", "participant")
     if filters.by is not None:
         entries = entries.filter(by_id=filters.by)
@@ -45,20 +45,20 @@ def accesses(filters: AuditFilter) -> Any:
 
 
 def export_accesses(filters: AuditFilter) -> Iterator[tuple[Any, ...]]:
-    """Yield the looks that are wanted as rows of a table, at most `MOST_EXPORTED`."""
+    """Yield the matching accesses as rows of a table, at most `MAX_EXPORTED`."""
     for entry in accesses(filters)[:MAX_EXPORTED].iterator(chunk_size=2000):
         person = entry.participant.external_id if entry.participant else None
         yield entry.at.isoformat(), entry.by.email, entry.study_slug, entry.content, entry.page, person, entry.work_key
 
 
 def sign_in_failures(filters: AuditFilter) -> Any:
-    """Return the sign-ins that failed, newest first."""
+    """Return the failed sign-ins, newest first."""
     failures = SignInFailure.objects.filter(_within(filters)).select_related("user").order_by("-at", "-id")
     return failures.filter(user_id=filters.by) if filters.by is not None else failures
 
 
 def export_failures(filters: AuditFilter) -> Iterator[tuple[Any, ...]]:
-    """Yield failures as rows of a table; of what was typed there is a hash alone."""
+    """Yield failures as rows of a table; of the typed account there is only a hash."""
     for each in sign_in_failures(filters)[:MAX_EXPORTED].iterator(chunk_size=2000):
         yield (
             each.at.isoformat(),
@@ -70,7 +70,7 @@ def export_failures(filters: AuditFilter) -> Iterator[tuple[Any, ...]]:
 
 
 def busiest_addresses(*, now: datetime, within: timedelta = timedelta(days=1)) -> list[dict[str, Any]]:
-    """Return the addresses from which most failed lately: how often, at how many accounts, how often refused."""
+    """Return the addresses with the most recent failures: their number, the accounts, and the refusals."""
     rows = SignInFailure.objects.filter(at__gte=now - within).order_by().values("address")
     counted: Any = rows.annotate(
         n=Count("pk", filter=Q(was_refused=False)),
@@ -82,7 +82,7 @@ def busiest_addresses(*, now: datetime, within: timedelta = timedelta(days=1)) -
 
 
 def _within(filters: AuditFilter) -> Q:
-    """Return the condition that something was between the beginning of a day and the end of another."""
+    """Return the condition that a time is between the start of one day and the end of another."""
     zone, condition = timezone.get_current_timezone(), Q()
     if filters.since:
         condition &= Q(at__gte=datetime.combine(filters.since, time.min, zone))
@@ -92,5 +92,5 @@ def _within(filters: AuditFilter) -> Q:
 
 
 def expired_accesses(*, now: datetime, keep: timedelta) -> Any:
-    """Return the looks that are older than they are kept; the database lets none go before a year."""
+    """Return accesses whose retention period is over; the database allows no deletion within a year."""
     return AccessLogEntry.objects.filter(at__lt=now - max(keep, timedelta(days=366)))

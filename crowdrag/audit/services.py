@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from crowdrag.studies.models import Study, User
 
-# Within this time, looks at one thing are one: a page that is sent again, a player with its log, parts of a download.
+# Accesses to one thing within this time are one: a reloaded page, a player with its log, parts of a download.
 REPEAT_WITHIN = timedelta(minutes=10)
 _RECORD = """
     INSERT INTO audit_accesslogentry (at, by_id, study_id, study_slug, content, page, participant_id, work_key)
@@ -33,12 +33,12 @@ def record_access(
     work_key: int | None = None,
     now: datetime | None = None,
 ) -> bool:
-    """Note that a user was shown something of people; say whether it is a look of its own. One statement.
+    """Record that a user was shown participants' data; return whether it is a new access. One statement.
 
-    `page` is the name of the address, never the address itself: that may hold an id of a platform.
+    `page` is the URL name, never the URL itself, which may contain a platform ID.
     """
     if by.pk is None:
-        return False  # nobody is let in unsigned; a public page shows nothing of people
+        return False  # nobody gets here unsigned; a public page shows no participants' data
     at = now or timezone.now()
     values: dict[str, Any] = {
         "at": at,

@@ -51,7 +51,7 @@ class UploadAdmin(UneditedAdmin):
 
 @admin.register(WorkerHeartbeat)
 class WorkerHeartbeatAdmin(UneditedAdmin):
-    """Signs of life."""
+    """Heartbeats of workers."""
 
     list_display = ("name", "queue", "at")
     list_filter = ("queue",)
@@ -60,7 +60,7 @@ class WorkerHeartbeatAdmin(UneditedAdmin):
 
 @admin.register(ScheduledTask)
 class ScheduledTaskAdmin(UneditedAdmin):
-    """What is done from time to time."""
+    """Scheduled tasks."""
 
     list_display = ("name", "at")
     ordering = ("name",)

@@ -163,7 +163,7 @@ class Artifacts(ListEndpoint):
         return Artifact.objects.filter(run=run)
 
 
-#: As on pages; larger files come by the command.
+#: The same limit as on pages; larger files need the command.
 MAX_UPLOAD_BYTES = 200 * 1024 * 1024
 
 

@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from datetime import timedelta
 
@@ -6,14 +6,14 @@ from django.apps import AppConfig
 
 
 class JobsConfig(AppConfig):
-    """Long work."""
+    """Background work."""
 
     name = "crowdrag.jobs"
     label = "jobs"
     verbose_name = "Runs"
 
     def ready(self) -> None:
-        """Put the runs into a study's navigation and onto its home."""
+        """Register runs in the study navigation and on its overview."""
         from crowdrag.studies import activities
         from crowdrag.studies.navigation import Group, register_card, register_item
         from crowdrag.studies.study import deletion

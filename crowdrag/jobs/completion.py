@@ -1,7 +1,7 @@
 """The end of a run: done, failed or rejected. Registered listeners are called once.
 
-Apps above register listeners, so that long work need not know them. They are called in the transaction that ends the
-run, with its row held: they write to the database and are quick, and what they write is kept if, and only if, the run
+Apps above register listeners, so that this app need not know them. They are called in the transaction that ends the
+run, with its row locked: they write to the database and must be quick. What they write is kept if, and only if, the run
 has ended. A run that is resumed ends again.
 """
 
@@ -21,21 +21,21 @@ from .enums import RunState, UnitState
 from .leases import DATABASE_AWAY
 from .models import Run, Unit
 
-# Gets the run in the state in which it ended, and when that was.
+# Gets the run in its final state, and the time when it ended.
 Listener = Callable[[Run, datetime], object]
 
 _listeners: list[Listener] = []
 
 
 def register_listener(listener: Listener) -> Listener:
-    """Add who is told of each run that has ended; called once from an app's `ready`."""
+    """Add a listener that is called for each run that has ended; called once from an app's `ready`."""
     if listener not in _listeners:
         _listeners.append(listener)
     return listener
 
 
 def notify_listeners(run: Run, at: datetime) -> None:
-    """Tell all who want to know."""
+    """Call all listeners."""
     for listener in _listeners:
         listener(run, at)
 
@@ -50,7 +50,7 @@ def lock_run(pk: int) -> Run:
 
 
 def conclude(pk: int, *, now: datetime | None = None) -> None:
-    """End a run if nothing of it is open any more; `finish` runs in the same transaction, so exactly once."""
+    """End a run if it has no open units; `finish` runs in the same transaction, so exactly once."""
     if Unit.objects.filter(run=pk).going_on().exists():
         return
     try:
@@ -88,7 +88,7 @@ def _conclude(pk: int, now: datetime | None) -> None:
 
 
 def end(run: Run, *, state: RunState, error: str = "", now: datetime | None = None, **fields: Any) -> None:
-    """Write down how a run ended, and tell who listens; the caller holds its row."""
+    """Record how a run ended, and call the listeners; the caller has locked its row."""
     moment = leases.time_expression(now)
     started_at = Coalesce("started_at", moment) if state != RunState.CANCELLED else run.started_at
     Run.objects.filter(pk=run.pk).update(state=state, error=error, finished_at=moment, started_at=started_at, **fields)
@@ -98,7 +98,7 @@ def end(run: Run, *, state: RunState, error: str = "", now: datetime | None = No
 
 @transaction.atomic
 def reject(unit: Unit, *, rejected: kinds.InputRejectedError, now: datetime | None = None) -> None:
-    """End a run whose input is bad, unless this claim no longer holds the unit."""
+    """End a run whose input is invalid, unless this claim no longer holds the unit."""
     problems = rejected.problems
     run = lock_run(unit.run_id)
     count = f"{len(problems)} problems" if len(problems) != 1 else "1 problem"
@@ -119,6 +119,6 @@ def reject(unit: Unit, *, rejected: kinds.InputRejectedError, now: datetime | No
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an error in words: its message, and its type where that says more."""
+    """Return an error in words: its message, and its type if that says more."""
     text = first_line(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

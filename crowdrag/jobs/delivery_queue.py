@@ -1,8 +1,8 @@
 """A queue of rows that are sent or handled once: lease, retry with backoff, give up.
 
-Webhook deliveries, what a recruitment platform is to do, and what it tells by itself are such rows. One worker at a
-time has a row: it is taken with `SKIP LOCKED`, and every write names the attempt, so that whoever was away for longer
-than the lease writes nothing. A row whose worker died is taken again when its lease is over.
+Examples are webhook deliveries, actions on a recruitment platform, and events received from it. One worker at a time
+has a row: it is taken with `SKIP LOCKED`, and every write names the attempt, so that a worker that was away for longer
+than the lease writes nothing. A row whose worker died is taken again when its lease expires.
 """
 
 from collections.abc import Callable, Collection
@@ -20,29 +20,29 @@ SENDING: Final = "SENDING"
 
 @dataclass(frozen=True)
 class Backoff:
-    """How long to wait after the first try, the second, and so on; after the last wait comes the last try."""
+    """The wait after the first try, the second, and so on; the last try follows the last wait."""
 
     waits: tuple[timedelta, ...]
 
     @classmethod
     def exponential(cls, first: timedelta, longest: timedelta, *, tries: int, factor: int = 2) -> Self:
-        """Return waits that grow by a factor up to the longest one, for so many tries in all."""
+        """Return waits that grow by a factor up to the longest one, for this many tries in all."""
         waits = accumulate(range(tries - 2), lambda wait, _: min(wait * factor, longest), initial=min(first, longest))
         return cls(tuple(waits)[: tries - 1])
 
     def after(self, tries: int) -> timedelta | None:
-        """Return how long to wait after so many tries (at least one); None when that was the last one."""
+        """Return the wait after this many tries (at least one); None if that was the last one."""
         return self.waits[tries - 1] if tries <= len(self.waits) else None
 
 
 class QueuedRow(models.Model):
-    """One row of a queue; the subclass has a `state`, which is `WAITING`, `SENDING`, or what it ended in."""
+    """One row of a queue; the subclass has a `state`, which is `WAITING`, `SENDING`, or a final state."""
 
     state: Any
     STATES_DUE: ClassVar[tuple[str, ...]] = (WAITING,)
 
     tries = models.PositiveSmallIntegerField("attempts", default=0)
-    # Counts each time that somebody takes the row, and never back: whoever holds an older number writes nothing.
+    # Incremented with each claim of the row and never reset: the holder of an older number writes nothing.
     attempt = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -70,15 +70,15 @@ class DeliveryQueue(Generic[Row]):
     lease
         longer than one try may take.
     related
-        what is read along with a row that is taken.
+        relations read together with a claimed row.
     where
-        what must hold of a row, when it is chosen and when it is taken.
+        a condition on the row, both when it is chosen and when it is claimed.
     is_ready
-        what must hold when it is chosen: nothing else comes first.
+        a condition when the row is chosen: no other row must come first.
     order
-        which of those that are due comes first.
+        the order of due rows.
     on_conflict
-        what to do with a row that a constraint keeps back, since another one was taken at the same moment.
+        handles a row that a constraint rejects, since another one was claimed at the same moment.
     """
 
     model: type[Row]
@@ -90,17 +90,17 @@ class DeliveryQueue(Generic[Row]):
     on_conflict: Callable[[int, datetime], None] = lambda _pk, _now: None
 
     def due(self, now: datetime) -> QuerySet[Row]:
-        """Return what may be taken now."""
+        """Return the rows that may be claimed now."""
         return self.model._default_manager.filter(self._is_due(now), self.is_ready(now))
 
     def claim(self, now: datetime, *, passed: Collection[int] = ()) -> Row | None:
-        """Take a row that is due, but none of those that were passed by, so that nobody else has it; None without one.
+        """Claim a due row other than the passed ones, so that nobody else has it; None if there is none.
 
-        What was read under the lock is returned, and not read again: by then it may be somebody else's.
+        The row is returned as read under the lock, and not read again: by then it may belong to somebody else.
         """
         tried = set(passed)
         while (pk := self._next(now, tried)) is not None:
-            tried.add(pk)  # if somebody else takes it at this moment, it is theirs; nobody waits for it
+            tried.add(pk)  # if somebody else claims it at this moment, it is theirs; nobody waits for it
             try:
                 with transaction.atomic():
                     locked = self.model._default_manager.select_for_update(skip_locked=True, no_key=True, of=("self",))
@@ -118,15 +118,15 @@ class DeliveryQueue(Generic[Row]):
         return None
 
     def held(self, row: Row) -> QuerySet[Row]:
-        """Return the row, if it is still held by this attempt; every write goes through here."""
+        """Return the row, if this attempt still holds it; every write goes through here."""
         return self.model._default_manager.filter(pk=row.pk, state=SENDING, attempt=row.attempt)
 
     def settle(self, row: Row, **fields: Any) -> bool:
-        """Write down what came of a try, and let the row go; say whether it was still held."""
+        """Record the result of a try, and release the row; return whether it was still held."""
         return bool(self.held(row).update(**{"lease_until": None, **fields}))
 
     def put_back(self, row: Row, **fields: Any) -> bool:
-        """Let a row go as if it had not been tried: nothing was wrong with it."""
+        """Release a row as if it had not been tried, since the row is not at fault."""
         return self.settle(row, **{"state": WAITING, "tries": max(row.tries - 1, 0), **fields})
 
     def _is_due(self, now: datetime) -> Q:

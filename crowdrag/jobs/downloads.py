@@ -1,4 +1,4 @@
-"""Send a stored file: whole, a range, or by a redirect to the storage. Broken downloads can be resumed."""
+"""Send a stored file: whole, a range, or by a redirect to the storage. Interrupted downloads can be resumed."""
 
 import hashlib
 import re
@@ -37,7 +37,7 @@ RANGE = re.compile(r"bytes=(\d*)-(\d*)$")
 
 @dataclass(frozen=True)
 class DownloadableFile:
-    """A file of the storage, and what it is sent as. Its sum is its tag: whoever has it need not get it again."""
+    """A stored file, with its name and type for the download. Its checksum is the ETag, so that caches can reuse it."""
 
     place: str
     name: str
@@ -47,14 +47,14 @@ class DownloadableFile:
 
     @property
     def etag(self) -> str:
-        """What tells it from every other."""
+        """The ETag, which identifies the content."""
         return f'"{self.sha256}"'
 
 
 def send_file(request: HttpRequest, kept: DownloadableFile) -> HttpResponseBase:
-    """Answer with a file, or the part that is asked for.
+    """Send a file, or the requested range.
 
-    From a storage that browsers can reach they get it themselves, parts too, by an address that opens it for a while.
+    If browsers can reach the storage, they are redirected to a signed URL that is valid for a while, also for ranges.
     """
     if kept.etag in parse_etags(request.headers.get("If-None-Match", "")):
         return HttpResponse(status=304, headers={"ETag": kept.etag})
@@ -62,12 +62,12 @@ def send_file(request: HttpRequest, kept: DownloadableFile) -> HttpResponseBase:
     first, last = part or (0, kept.size - 1)
     if part is not None and first > last:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{kept.size}"})
-    # The address would be signed for GET: what HEAD asks for is known here.
+    # The URL would be signed for GET; a HEAD request can be answered from what is known here.
     if (
         request.method == "GET"
         and (elsewhere := file_storage.direct_url(default_storage, **_headers(kept))) is not None
     ):
-        # Not 302, which leads from a form to a page: this one is the file, for whoever counts who gets it.
+        # Not 302, which leads from a form to a page: this response is the file, for whoever counts downloads.
         return HttpResponseRedirect(elsewhere, headers={"Cache-Control": "no-store"}, preserve_request=True)
     response = StreamingHttpResponse(_content(request, kept, first, last), content_type=kept.media_type)
     response["Content-Length"] = last - first + 1
@@ -81,10 +81,10 @@ def send_file(request: HttpRequest, kept: DownloadableFile) -> HttpResponseBase:
 
 
 def send_zip(request: HttpRequest, parts: Sequence[ZipPart], *, name: str, tag: str) -> HttpResponseBase:
-    """Answer with several files as one ZIP, made while it is sent: always by us, whole, and of no size known before.
+    """Send several files as one ZIP, created while it is sent: always by us, complete, and of unknown size.
 
-    `tag` says what tells these files from others. The tag that is sent is a weak one: another version of the library
-    that compresses may give other bytes of the same files.
+    `tag` identifies these files. The ETag is weak: another version of the compression library may produce other bytes
+    of the same files.
     """
     etag = f'W/"{hashlib.sha256(tag.encode()).hexdigest()[:32]}"'
     if etag in parse_etags(request.headers.get("If-None-Match", "")):
@@ -110,7 +110,7 @@ def _headers(kept: DownloadableFile) -> dict[str, str]:
 
 
 def _requested_range(request: HttpRequest, kept: DownloadableFile) -> tuple[int, int] | None:
-    """Return the first and last byte asked for; None for the whole, first > last for a part that is not there."""
+    """Return the first and last requested byte; None for the whole file, first > last for an unsatisfiable range."""
     match = RANGE.fullmatch(request.headers.get("Range", "").strip())
     if match is None or request.headers.get("If-Range", kept.etag) != kept.etag:
         return None
@@ -126,7 +126,7 @@ def _requested_range(request: HttpRequest, kept: DownloadableFile) -> tuple[int,
 @require_safe
 @audited(AuditedContent.FILE)
 def download(request: HttpRequest, study: Study, key: uuid.UUID, name: str) -> HttpResponseBase:
-    """Send a file of a run, or the part that is asked for."""
+    """Send a file of a run, or the requested range."""
     artifact = get_object_or_404(Artifact, run__study=study, run__key=key, name=name)
     audit_subject(request, None, artifact.pk)
     return _send_artifact(request, artifact)

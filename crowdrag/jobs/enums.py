@@ -4,7 +4,7 @@ from django.db import models
 
 
 class RunState(models.TextChoices):
-    """Where a run stands."""
+    """The state of a run."""
 
     PLANNED = "PLANNED", "planned"
     RUNNING = "RUNNING", "running"
@@ -14,7 +14,7 @@ class RunState(models.TextChoices):
 
 
 class UnitState(models.TextChoices):
-    """Where a unit of a run stands."""
+    """The state of a unit of a run."""
 
     PENDING = "PENDING", "pending"
     CLAIMED = "CLAIMED", "claimed"

@@ -1,11 +1,11 @@
-"""The run that erases a participant's data, and the removal of their words from what runs keep.
+"""The run that erases a participant's data, and the removal of their texts from data of runs.
 
-The request that asks for an erasure answers at once, and the erasure always ends: whoever fails or cancels such a run
-delays it, for what was asked for and is not done is begun again every minute. Afterwards the tables are vacuumed, so
-that the erased rows leave them.
+The request returns at once, and the erasure always completes: failing or cancelling such a run only delays it, since
+requested erasures that are not done are restarted every minute. Afterwards the tables are vacuumed, so that the erased
+rows are physically removed.
 
-Why a run failed is told in words that may quote what it read, and a file that was handed in for an import holds all
-that was in it. Whose words they are nobody can tell from them, so those of the whole study go.
+Error messages of runs may quote their input, and a file uploaded for an import contains all of its input. Nobody can
+tell whose texts they contain, so those of the whole study are removed.
 """
 
 import time
@@ -29,7 +29,7 @@ REMOVED_WORDS = "Words removed when somebody had what they gave erased."
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
-    """Remove from a study's runs what they said of their input; that they failed stays."""
+    """Remove quotes of the input from a study's runs; that they failed stays."""
     runs = Run.objects.filter(study=participant.study_id)
     runs.exclude(problems=[]).update(problems=[])
     runs.exclude(error="").update(error=REMOVED_WORDS)
@@ -39,10 +39,10 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 
 def erase_uploads(*, study: Study, kinds: Collection[str], now: datetime) -> None:
-    """Remove the files that were handed in for runs of these kinds; one that is at work has read them, and ends."""
+    """Remove the files uploaded for runs of these kinds; an active run that has read them is cancelled."""
     runs = Run.objects.filter(study=study, kind__in=kinds)
     for run in runs.active().order_by("pk"):
-        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+        with suppress(lifecycle.NotActiveError):  # it has just ended
             lifecycle.cancel(run=run, now=now)
     upload_keys = {
         one["upload"]
@@ -56,7 +56,7 @@ def erase_uploads(*, study: Study, kinds: Collection[str], now: datetime) -> Non
 
 ERASURE: Final = "studies.erasure"
 VACUUM: Final = "studies.vacuum"
-# How long a vacuum waits for transactions that may still read erased rows before the unit is tried again.
+# Seconds that a vacuum waits for transactions that may still read erased rows before the unit is retried.
 WAIT: Final = 120
 _HOLDING: Final = """
     SELECT count(*) FROM pg_stat_activity
@@ -66,31 +66,31 @@ _HOLDING: Final = """
 
 
 def start_erasure(participant: Participant, _now: datetime) -> None:
-    """Start the erasure of what a participant gave."""
+    """Start the erasure of a participant's data."""
     lifecycle.start(study=participant.study, kind=ERASURE, parameters={"participant": participant.pk})
 
 
 def start_vacuum(participant: Participant, _now: datetime) -> None:
-    """Start the vacuum that follows an erasure, unless one has yet to begin: it will wait for this transaction."""
+    """Start the vacuum that follows an erasure, unless one is pending: it will wait for this transaction."""
     if not Run.objects.filter(study=participant.study_id, kind=VACUUM, state=RunState.PLANNED).exists():
         lifecycle.start(study=participant.study, kind=VACUUM)
 
 
 def restart_erasures(_now: datetime) -> None:
-    """Go on with every erasure that was asked for, is not done, and is not at work."""
+    """Resume every requested erasure that is neither done nor running."""
     for participant in Participant.objects.awaiting_erasure().select_related("study").order_by("pk"):
         runs = Run.objects.filter(study=participant.study_id, kind=ERASURE, parameters__participant=participant.pk)
         run = runs.order_by("-pk").first()
         if run is None or run.state == RunState.DONE:
             start_erasure(participant, _now)
         elif not run.is_active:
-            with suppress(lifecycle.NotResumableError):  # somebody else resumed it in this moment
+            with suppress(lifecycle.NotResumableError):  # somebody else has just resumed it
                 lifecycle.resume(run=run)
 
 
 def run_erasure(work: kinds.Work) -> kinds.Effect:
-    """Erase what the participant of a run gave; all of it happens in the effect, in one transaction."""
-    # Only of the run's own study, and only where somebody asked for it, whatever the run's parameters say.
+    """Erase the data of a run's participant; all of it happens in the effect, in one transaction."""
+    # Only of the run's own study, and only if an erasure was requested, whatever the run's parameters say.
     erasures = Participant.objects.filter(study=work.run.study_id, erasure_requested_at__isnull=False)
 
     def effect() -> None:
@@ -100,7 +100,7 @@ def run_erasure(work: kinds.Work) -> kinds.Effect:
 
 
 def run_vacuum(work: kinds.Work) -> None:
-    """Remove dead rows from all tables, once no transaction can read what was erased any more."""
+    """Vacuum all tables, once no transaction can read erased rows any more."""
     tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True) if _is_table(model)})
     maintenance = connection.copy()
     try:

@@ -1,8 +1,8 @@
 """Write files so that they appear only when complete, in constant memory; several files as one ZIP.
 
-The ZIP is made while it is sent: none of its files is in memory or on a disk whole. The standard library writes to a
-stream that cannot go back: sizes and sums follow each file, and the list of all comes last, as ZIP has it. The same
-files give the same bytes.
+The ZIP is created while it is sent: none of its files is completely in memory or on disk. The standard library writes
+to a stream without seeking: sizes and checksums follow each file, and the directory comes last, as the ZIP format
+allows. The same files give the same bytes.
 """
 
 import hashlib
@@ -23,20 +23,20 @@ CHUNK = 1024 * 1024
 
 @runtime_checkable
 class RemoteStorage(Protocol):
-    """A storage that is elsewhere, as `crowdrag.storage.s3.S3Storage`: parts can be read, and browsers sent there."""
+    """A remote storage such as `crowdrag.storage.s3.S3Storage`: it reads ranges, and can serve browsers directly."""
 
     redirects: bool
 
     def part(self, name: str, first: int, last: int) -> Iterator[bytes]:
-        """Return a part of a file."""
+        """Return a range of a file."""
 
     def signed(self, name: str, *, filename: str, media_type: str) -> str:
-        """Return an address that opens a file for a while."""
+        """Return a URL that gives access to a file for a while."""
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """Where a file went, and what it is."""
+    """Where a file was stored, with its size and digest."""
 
     name: str
     size: int
@@ -55,10 +55,10 @@ def file_digest(path: Path) -> tuple[int, str]:
 
 
 def move_in(storage: Storage, *, path: Path, name: str) -> None:
-    """Move a finished local file into a storage, under `name` at once and whole."""
+    """Move a finished local file into a storage; it appears under `name` at once and complete."""
     target = _local_path(storage, name)
     if target is None:
-        # Object stores show an object when it is whole.
+        # Object stores show an object only when it is complete.
         with path.open("rb") as file:
             if storage.exists(name):
                 storage.delete(name)
@@ -84,7 +84,7 @@ def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored
     counting = _Counting(chunks)
     target = _local_path(storage, name)
     if target is None:
-        saved = storage.save(name, File(counting, name=name))  # type: ignore[arg-type] # it can be read, which is what is asked of it
+        saved = storage.save(name, File(counting, name=name))  # type: ignore[arg-type] # it can be read
         return StoredFile(saved, counting.size, counting.sha256)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{uuid.uuid4().hex}.part")
@@ -104,12 +104,12 @@ def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored
 
 
 def read_part(storage: Storage, *, name: str, first: int, last: int) -> Iterator[bytes]:
-    """Return a part of a file, first and last byte included, in chunks; of an empty file with `last` -1, nothing.
+    """Return a range of a file in chunks, first and last byte included; for an empty file with `last` -1, nothing.
 
     Raises
     ------
     FileNotFoundError
-        if the storage does not hold it; at once, not with the first chunk.
+        if the storage does not have it; at once, not with the first chunk.
     """
     if last < first:
         return iter(())
@@ -121,7 +121,7 @@ def read_part(storage: Storage, *, name: str, first: int, last: int) -> Iterator
 
 
 def direct_url(storage: Storage, *, name: str, filename: str, media_type: str) -> str | None:
-    """Return an address by which browsers get a file from the storage itself; None where it must come through us."""
+    """Return a URL by which browsers get a file from the storage itself; None if it must be sent by us."""
     if not isinstance(storage, RemoteStorage) or not storage.redirects:
         return None
     return storage.signed(name, filename=filename, media_type=media_type)
@@ -141,7 +141,7 @@ def read_chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 class _Counting:
-    """Counts and digests what flows through; reads like a file for storages that want one."""
+    """Counts and digests the stream; readable like a file for storages that need one."""
 
     closed = False
 
@@ -158,11 +158,11 @@ class _Counting:
             yield chunk
 
     def seekable(self) -> bool:
-        """Say that what flowed through is gone."""
+        """Return False: the stream cannot be rewound."""
         return False
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes; all that is left if negative."""
+        """Read up to `size` bytes; the rest if negative."""
         parts, length = [self._rest], len(self._rest)
         for chunk in self:
             parts.append(chunk)
@@ -184,7 +184,7 @@ def _local_path(storage: Storage, name: str) -> Path | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    # Without it a name may be lost with the power although the file is on the disk.
+    # Without this a name may be lost in a power failure although the file is on the disk.
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -192,25 +192,25 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-# Compressed already: again would take long and gain nothing.
+# Already compressed: compressing again would take long and gain nothing.
 COMPRESSED = frozenset(
     {"7z", "br", "bz2", "gif", "gz", "jpeg", "jpg", "parquet", "pdf", "png", "webp", "xz", "zip", "zst"}
 )
-# Little more is gained by more work; and anybody may ask for a release.
+# A higher level gains little for more work, and anybody may request a release.
 LEVEL = 1
-# What a file may be when it is unpacked: a file that all may read.
+# File permissions in the ZIP: readable by everybody.
 READABLE = 0o100644 << 16
-# From here on a file's sizes take eight bytes; what cannot be made smaller grows a little.
+# From this size on, sizes take eight bytes; incompressible data grow a little.
 ZIP64_FROM = 2**31 - 2**27
 
 
 class BrokenPartError(Exception):
-    """A file ends before its size: what is sent ends there too, so that nobody takes it for whole."""
+    """A file ends before its size: the download ends there too, so that nobody takes it for complete."""
 
 
 @dataclass(frozen=True)
 class ZipPart:
-    """A file: what it is called in the ZIP, and where in the storage it lies."""
+    """A file: its name in the ZIP, and its place in the storage."""
 
     path: str
     place: str
@@ -218,26 +218,26 @@ class ZipPart:
 
 
 class _WriteBuffer:
-    """What was written and not sent yet. It has no `tell`: so the library does not go back in it."""
+    """Bytes that were written and not sent yet. It has no `tell`, so that the library does not seek in it."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self.size = 0
 
     def write(self, data: bytes) -> int:
-        """Hold what is written."""
+        """Buffer the bytes."""
         self._chunks.append(bytes(data))
         self.size += len(data)
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: it is held until it is taken."""
+        """Do nothing: bytes are buffered until they are taken."""
 
     def close(self) -> None:
-        """Do nothing, either."""
+        """Do nothing."""
 
     def take(self) -> bytes:
-        """Return what is held, and hold nothing."""
+        """Return the buffered bytes, and empty the buffer."""
         taken, self._chunks, self.size = b"".join(self._chunks), [], 0
         return taken
 
@@ -248,7 +248,7 @@ def stream_zip(storage: Storage, parts: Sequence[ZipPart]) -> Iterator[bytes]:
     Raises
     ------
     FileNotFoundError, BrokenPartError
-        if the storage does not hold a file, or not all of it.
+        if the storage does not have a file, or not all of it.
     """
     held = _WriteBuffer()
     with zipfile.ZipFile(held, "w", compresslevel=LEVEL) as archive:

@@ -1,4 +1,4 @@
-"""Heartbeats: a thread that renews leases during long work, and signs of life of workers."""
+"""Heartbeats: a thread that renews leases during long work, and heartbeats of workers."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def record_beat(*, name: str, queue: str, now: datetime | None = None) -> None:
-    """Leave a sign of life."""
+    """Record a worker's heartbeat."""
     sign = WorkerHeartbeat(name=name, queue=queue, at=leases.time_expression(now))
     WorkerHeartbeat.objects.bulk_create(
         [sign], update_conflicts=True, unique_fields=["name", "queue"], update_fields=["at"]
@@ -25,8 +25,8 @@ def record_beat(*, name: str, queue: str, now: datetime | None = None) -> None:
 
 
 def check_connection() -> None:
-    """Drop this thread's database connection if it does not answer any more; the next query opens another."""
-    # Django takes a connection in a transaction for one that somebody forgot, and closes it; tests run in one.
+    """Close this thread's database connection if it no longer responds; the next query opens another."""
+    # Django takes a connection in a transaction for an abandoned one, and closes it; tests run in one.
     if not connection.in_atomic_block:
         close_old_connections()
 
@@ -34,9 +34,9 @@ def check_connection() -> None:
 class LeaseHeartbeat:
     """Keeps a claim alive from a thread with its own database connection; a context manager.
 
-    The thread writes the progress down too, so that reporting costs the work nothing, and shows progress even
-    while the effect's transaction is open. It notices when the run is cancelled or the unit taken over; the next
-    `report` says so.
+    The thread also writes the progress, so that reporting costs the work nothing, and shows progress even while the
+    effect's transaction is open. It notices when the run is cancelled or the unit taken over; the next `report` raises
+    the error.
     """
 
     def __init__(self, unit: Unit, *, beat_as: str | None = None, listener: Listener | None = None):
@@ -57,7 +57,7 @@ class LeaseHeartbeat:
         self._thread.join()
 
     def report(self, done: int, total: int, message: str = "") -> None:
-        """Take down the progress; raise RunCancelledError if the claim holds the unit no longer."""
+        """Note the progress; raise RunCancelledError if the claim no longer holds the unit."""
         self.check()
         self.total = max(int(total), 0)
         self.done = max(min(int(done), self.total), 0) if self.total else max(int(done), 0)
@@ -66,7 +66,7 @@ class LeaseHeartbeat:
             self._listener(self.done, self.total, self.message)
 
     def check(self) -> None:
-        """Raise RunCancelledError if the claim holds the unit no longer, as far as is known."""
+        """Raise RunCancelledError if the claim is known to no longer hold the unit."""
         if self._lost:
             raise kinds.RunCancelledError
 
@@ -74,7 +74,7 @@ class LeaseHeartbeat:
         try:
             written = (0, 0, "")
             since_renewal = 0.0
-            # Progress is written every second where there is some; the lease is renewed every heartbeat anyway.
+            # New progress is written every second; the lease is renewed every heartbeat anyway.
             step = min(1.0, leases.heartbeat_seconds())
             while not self._stop.wait(step):
                 since_renewal += step
@@ -95,7 +95,7 @@ class LeaseHeartbeat:
             if self._beat_as:
                 record_beat(name=self._beat_as, queue=self._unit.run.queue)
         except DATABASE_AWAY as error:
-            # The lease may run out before the database is back; then somebody else does the unit.
+            # The lease may expire before the database is back; then another worker does the unit.
             log.warning("Heartbeat of unit %s failed: %s", self._unit.pk, error)
             connection.close()
             return False

@@ -17,15 +17,15 @@ Effect = Callable[[], None]
 
 
 class InputRejectedError(Exception):
-    """The input is bad: the run fails at once, nothing is retried, and the problems are shown as a table.
+    """The input is invalid: the run fails at once, nothing is retried, and the problems are shown as a table.
 
     Each problem is a dict with any of `file`, `line`, `field`, `expected`, `message`.
 
     Attributes
     ----------
     is_final
-        whether the same input would be refused again, as a faulty file is: then the run cannot be resumed. What stops
-        for a budget, a permission or a missing model can go on once that is changed.
+        whether the same input would be rejected again, such as an invalid file: then the run cannot be resumed. A run
+        that stopped for lack of budget, permission or a model can be resumed once that is changed.
     """
 
     def __init__(self, problems: Iterable[dict[str, Any]], *, is_final: bool = False):
@@ -35,7 +35,7 @@ class InputRejectedError(Exception):
 
 
 class RunCancelledError(Exception):
-    """The run was cancelled, or another worker has taken the unit over: stop, nothing of it will be kept."""
+    """The run was cancelled, or another worker has taken the unit over: stop, since no result of it will be kept."""
 
 
 class UnknownKindError(LookupError):
@@ -49,7 +49,7 @@ class UnknownKindError(LookupError):
 
 @dataclass
 class Work:
-    """What a kind's `work` gets: the run, the unit, and a way to tell how far it is."""
+    """The argument of a kind's `work`: the run, the unit, and methods to report progress."""
 
     run: Run
     unit: Unit
@@ -58,17 +58,17 @@ class Work:
     checker: Callable[[], None] = field(repr=False, default=lambda: None)
 
     def report(self, done: int, total: int, message: str = "") -> None:
-        """Tell how far the unit is. Cheap: call it as often as you like.
+        """Report progress. Cheap: call it as often as you like.
 
         Raises
         ------
         RunCancelledError
-            when the run was cancelled or the unit taken over. Let it pass.
+            when the run was cancelled or the unit taken over. Do not catch it.
         """
         self.reporter(done, total, message)
 
     def check(self) -> None:
-        """Raise where it is time to stop, without telling anything: for work that waits for somebody else.
+        """Raise if the work must stop, without reporting progress: for work that waits for something else.
 
         Raises
         ------
@@ -78,15 +78,15 @@ class Work:
         self.checker()
 
     def keep(self, effect: Effect) -> None:
-        """Apply a part of the effect now, in a transaction of its own, for what is better not kept in hand for long.
+        """Apply a part of the effect now, in its own transaction, if it should not be kept in memory for long.
 
-        The unit may be worked on again, and then it is applied again: it must come to the same (insert what is
-        missing). Like the effect at the end it is kept only if this claim still holds the unit.
+        If the unit is worked on again, this part is applied again, so it must be idempotent (insert missing rows). Like
+        the effect at the end it is kept only if this claim still holds the unit.
 
         Raises
         ------
         Exception
-            when the unit was taken over or the run cancelled. Let it pass.
+            when the unit was taken over or the run cancelled. Do not catch it.
         """
         self.keeper(effect)
 
@@ -111,25 +111,25 @@ class Kind:
     Attributes
     ----------
     name
-        its name for good, as in `import.crowdrag25`.
+        its permanent name, such as `import.crowdrag25`.
     plan
-        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`. One that
-        needs what others found is `Later`.
+        payloads of the units, called in the transaction that creates them; may set the run's `inputs_digest`. A unit
+        that needs results of others is a `LaterUnit`.
     work
         the long part of a unit: computes, reads, calls models, and writes nothing to the database. It returns the
         effect, or None if there is none. The effect runs in the transaction that marks the unit done: exactly once,
         or never.
     finish
-        called in the transaction that marks the run done, when all its units are. Keep it short: it holds the run's
+        called in the transaction that marks the run done, when all its units are. Keep it short: it locks the run's
         row.
     result_url
-        where to read the result.
+        the page of the result.
     describe
-        the run's parameters as people read them (`label_parameters`): what each is called, and its value in words;
-        names instead of keys of rows. Kinds without it have no parameters.
+        the run's parameters for display (`label_parameters`): their labels, and their values in words; names instead of
+        primary keys. Kinds without it have no parameters.
     subjects
-        what runs of this kind are about, in words, by the run's primary key: a campaign, a model, a file. Its queries
-        are as many for many runs as for one. Kinds without it are about the whole study.
+        what runs of this kind are about, in words, by the run's primary key: a campaign, a model, a file. It needs as
+        many queries for many runs as for one. Kinds without it are about the whole study.
     """
 
     name: str
@@ -165,12 +165,12 @@ def get(name: str) -> Kind:
 
 
 def title(name: str) -> str:
-    """Return a kind's title; its name where no app here knows it any more."""
+    """Return a kind's title; its name if no app registers it any more."""
     return str(_kinds[name].title) if name in _kinds else name
 
 
 def subjects(runs: Iterable[Run]) -> dict[int, str]:
-    """Say in words what runs are about, by primary key; those about the whole study are not in it."""
+    """Return what runs are about, in words, by primary key; runs about the whole study are left out."""
     by_kind: dict[str, list[Run]] = {}
     for run in runs:
         by_kind.setdefault(run.kind, []).append(run)
@@ -182,14 +182,14 @@ def subjects(runs: Iterable[Run]) -> dict[int, str]:
 
 
 def run_reference(run: Run) -> str:
-    """Name a run where another one refers to it: what it is, and when it ended."""
+    """Return the name of a run for references from another one: its title, and when it ended."""
     at = run.finished_at or run.created_at
     when = formats.date_format(timezone.localtime(at), "DATETIME_FORMAT")
     return f"{title(run.kind)} of {when}, seed {run.seed}"
 
 
 def run_reference_by_key(study: Study, key: Any) -> str:
-    """Name a study's run by its key; the key itself where the run is gone."""
+    """Return the name of a study's run by its key; the key itself if the run is gone."""
     try:
         run = Run.objects.filter(study=study, key=uuid.UUID(str(key))).first()
     except ValueError:
@@ -198,7 +198,7 @@ def run_reference_by_key(study: Study, key: Any) -> str:
 
 
 def choice_label(choices: Iterable[tuple[Any, str | Promise]]) -> Callable[[Any], Any]:
-    """Return what puts a value into the words of its choice; any other value stays as it is."""
+    """Return a function that replaces a value with the label of its choice, and leaves other values unchanged."""
     words = dict(choices)
     return lambda value: str(words.get(value, value))
 
@@ -210,10 +210,10 @@ def label_parameters(
     words: Mapping[str, Callable[[Any], Any]] | None = None,
     hidden: Collection[str] = ("seed",),
 ) -> dict[str, Any]:
-    """Return a run's parameters by what people call them, in the order of `labels`.
+    """Return a run's parameters by label, in the order of `labels`.
 
-    `words` turns a value into words (a name instead of the key of a row); what it does not know, it returns as it is.
-    What has no label stands last, under its own name. The seed stands on the page of every run.
+    `words` turns a value into words (a name instead of a primary key) and returns unknown values unchanged. Parameters
+    without a label come last, under their own name. The seed is shown on the page of every run.
     """
     words = words or {}
 

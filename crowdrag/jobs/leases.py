@@ -1,8 +1,8 @@
-"""Leases of units: claim, renew, complete, give back, fail, recover what was lost.
+"""Leases of units: claim, renew, complete, give back, fail, recover lost units.
 
 Two rules make it safe (docs/adr/0009-runs.md). Every write to a claimed unit is fenced: it names the claim's fence and
-changes nothing if another claim was made since. And locks are taken in one order: whoever holds a unit's row never
-waits for a run's row. How long a lease holds, and by whose clock, stands here too.
+changes nothing if another claim was made since. And locks are taken in one order: a transaction that has locked a
+unit's row never waits for a run's row. The duration of a lease, and its clock, are defined here too.
 """
 
 from collections.abc import Callable
@@ -18,16 +18,16 @@ from .delivery_queue import Backoff
 from .enums import OPEN, RunState, UnitState
 from .models import Run, Unit, UnitQuerySet
 
-# The database is not there, or has to be asked again (a deadlock): nobody's fault.
+# The database is away, or the query must be repeated (a deadlock): not the unit's fault.
 DATABASE_AWAY = (OperationalError, InterfaceError)
 MAX_ATTEMPTS = 3
-# A unit at which so many workers vanished is what makes them vanish (memory, say).
+# A unit that lost this many workers probably kills them (by its memory use, say).
 MAX_LOST = 10
 BACKOFF = Backoff.exponential(timedelta(seconds=2), timedelta(minutes=5), tries=MAX_LOST + 1, factor=4)
 
 
 def lease_duration() -> timedelta:
-    """Return how long a claim holds without a heartbeat; `RUNS_LEASE_SECONDS` in the settings changes it."""
+    """Return how long a claim lasts without a heartbeat; the setting `RUNS_LEASE_SECONDS` changes it."""
     return timedelta(seconds=getattr(settings, "RUNS_LEASE_SECONDS", 20))
 
 
@@ -47,20 +47,19 @@ def time_after(now: datetime | None, by: timedelta) -> Any:
 
 
 class LeaseLostError(Exception):
-    """Another worker holds the unit now, or the run was cancelled: nothing of this claim is kept."""
+    """Another worker holds the unit now, or the run was cancelled: no result of this claim is kept."""
 
 
 def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now: datetime | None = None) -> Unit | None:
     """Claim one due unit of a queue or of a run, under a lease; None if none is due.
 
-    Of several runs one is drawn, so that a long run does not keep short ones waiting; within it the oldest unit comes
-    first.
+    A run is chosen at random, so that a long run does not delay short ones; within it the oldest unit comes first.
     """
     moment = time_expression(now)
     due = Unit.objects.due(moment)
     runs = Run.objects.active().filter(Exists(due.filter(run=OuterRef("pk"))))
     runs = runs.filter(pk=run.pk) if run else runs.filter(queue=queue)
-    # Other workers may hold the last due unit of the run that was drawn: then the next run has its turn.
+    # Other workers may hold the last due unit of the chosen run: then the next run is tried.
     for pk in runs.order_by("?").values_list("pk", flat=True):
         with transaction.atomic():
             locked = due.filter(run=pk).select_for_update(of=("self",), skip_locked=True)
@@ -76,7 +75,7 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
                 total=0,
                 message="",
             )
-            # Read while the row is locked: a process that is stopped right after this must not wake up with another
+            # Read while the row is locked: a process that is paused right after this must not continue with another
             # claim's fence.
             unit = Unit.objects.select_related("run__study").get(pk=unit.pk)
         Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
@@ -90,16 +89,16 @@ def held_unit(unit: Unit) -> UnitQuerySet:
 
 
 def renew(unit: Unit, *, done: int, total: int, message: str, now: datetime | None = None) -> bool:
-    """Prolong the lease and write down the progress; say whether the claim still holds the unit.
+    """Renew the lease and write the progress; return whether the claim still holds the unit.
 
-    Does not wait for a lock: whoever has the row locked is about to end this claim or is this claim's own completion.
+    Does not wait for a lock: if the row is locked, this claim is about to be ended or is completing.
     """
     with transaction.atomic():
         held = held_unit(unit).select_for_update(skip_locked=True).values("pk")
         renewed = Unit.objects.filter(pk__in=held).update(
             lease_until=time_after(now, lease_duration()), done=done, total=total, message=message
         )
-    # A row that cannot be seen from here was made in a transaction that is still open, as in tests.
+    # An invisible row was created in a transaction that is still open, as in tests.
     return bool(renewed) or held_unit(unit).exists() or not Unit.objects.filter(pk=unit.pk).exists()
 
 
@@ -137,7 +136,7 @@ def complete(
 
 
 def apply_part(unit: Unit, effect: Callable[[], None], *, idle_limit: int = 300) -> None:
-    """Apply a part of a unit's effect ahead of its completion, if this claim holds the unit still.
+    """Apply a part of a unit's effect before its completion, if this claim still holds the unit.
 
     Raises
     ------
@@ -147,18 +146,18 @@ def apply_part(unit: Unit, effect: Callable[[], None], *, idle_limit: int = 300)
     with transaction.atomic():
         _limit_idling(idle_limit)
         effect()
-        # Locked until the commit: whoever cancels or takes over waits, and nothing comes after them.
+        # Locked until the commit: a cancellation or another claim waits, and this part never comes after it.
         if held_unit(unit).select_for_update(no_key=True).values_list("pk").first() is None:
             raise LeaseLostError
 
 
 def give_back(unit: Unit, *, now: datetime | None = None) -> None:
-    """Let a unit go unfinished, for any worker to claim at once."""
+    """Release an unfinished unit, so that any worker can claim it at once."""
     held_unit(unit).update(state=UnitState.PENDING, lease_until=None, due_at=time_expression(now))
 
 
 def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = None) -> None:
-    """Count a failed attempt: the unit is due again after a while, or fails when it was the last one."""
+    """Count a failed attempt: the unit is due again after a backoff, or fails if it was the last attempt."""
     attempts = unit.attempts + 1
     if final or attempts >= MAX_ATTEMPTS:
         end = {"state": UnitState.FAILED, "finished_at": time_expression(now)}
@@ -168,7 +167,7 @@ def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = 
 
 
 def return_expired(*, run: Run | None = None, now: datetime | None = None) -> int:
-    """Return units whose lease ran out to the queue, or fail those that made worker after worker vanish; count them."""
+    """Return units with an expired lease to the queue, or fail those that lost too many workers; count them."""
     with transaction.atomic():
         stale = Unit.objects.stale(time_expression(now)).select_for_update(skip_locked=True)
         units = list((stale.filter(run=run) if run else stale).order_by("pk"))
@@ -181,7 +180,7 @@ def return_expired(*, run: Run | None = None, now: datetime | None = None) -> in
                     "error": f"{lost} workers vanished while at this unit. Does it need more memory than they have?",
                 }
             else:
-                # The first loss is bad luck and costs no time.
+                # The first loss is bad luck and adds no delay.
                 wait = BACKOFF.waits[lost - 1] - BACKOFF.waits[0]
                 end = {"state": UnitState.PENDING, "due_at": time_after(now, wait)}
             held_unit(unit).update(lost=lost, lease_until=None, **end)
@@ -189,9 +188,9 @@ def return_expired(*, run: Run | None = None, now: datetime | None = None) -> in
 
 
 def cancel_open(run: Run, *, now: datetime | None = None) -> int:
-    """Cancel what is open of a run, claimed units included: their workers will find that they hold nothing.
+    """Cancel the open units of a run, including claimed ones: their workers will find that they hold nothing.
 
-    The caller holds the run's row.
+    The caller has locked the run's row.
     """
     return run.units.filter(state__in=OPEN).update(
         state=UnitState.CANCELLED, finished_at=time_expression(now), lease_until=None
@@ -199,6 +198,6 @@ def cancel_open(run: Run, *, now: datetime | None = None) -> int:
 
 
 def _limit_idling(seconds: int) -> None:
-    """Keep a worker that is stopped in its transaction from holding its locks for ever against its successor."""
+    """Keep a worker that is paused in its transaction from blocking its successor for ever."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{seconds:d}s'")

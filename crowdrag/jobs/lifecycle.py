@@ -22,7 +22,7 @@ from .models import Run, Unit
 
 @lru_cache(maxsize=1)
 def code_version() -> str:
-    """Return the version of this code, and the commit it stands at where git knows it."""
+    """Return the version of this code, with its commit if git knows it."""
     commit = _git("describe", "--always", "--dirty", "--abbrev=12")
     return f"{settings.VERSION}+{commit}" if commit else settings.VERSION
 
@@ -54,14 +54,14 @@ BATCH = 1000
 
 
 class NotActiveError(Exception):
-    """Nothing is left to cancel."""
+    """There is nothing to cancel."""
 
     def __init__(self, run: Run):
         super().__init__(f"This run is {run.get_state_display()} already.")
 
 
 class NotResumableError(Exception):
-    """Only what failed or was cancelled can be resumed, unless its input was refused."""
+    """Only failed or cancelled runs can be resumed, unless their input was rejected."""
 
     def __init__(self, run: Run):
         super().__init__(
@@ -81,14 +81,14 @@ def start(
     seed: int = 0,
     now: datetime | None = None,
 ) -> Run:
-    """Plan a run with its units, and wake workers when that is committed.
+    """Plan a run with its units, and wake workers once it is committed.
 
     Raises
     ------
     kinds.UnknownKindError
         if no app registered the kind.
     kinds.InputRejectedError
-        if the kind's plan finds the input bad already; then there is no run.
+        if the kind's plan already finds the input invalid; then no run is created.
     """
     what, now = kinds.get(kind), now or timezone.now()
     run = Run.objects.create(
@@ -104,7 +104,7 @@ def start(
     )
     units = (_unit(run, i, planned, now) for i, planned in enumerate(what.plan(run)))
     count = len(Unit.objects.bulk_create(units, batch_size=BATCH))
-    run.save(update_fields=["inputs_digest", "summary", "parameters"])  # what the plan found out
+    run.save(update_fields=["inputs_digest", "summary", "parameters"])  # set by the plan
     if count:
         transaction.on_commit(partial(tasks.wake, queue=run.queue, messages=count))
     else:
@@ -120,12 +120,12 @@ def _unit(run: Run, position: int, planned: dict[str, Any] | kinds.LaterUnit, no
 
 @transaction.atomic
 def cancel(*, run: Run, by: User | None = None, now: datetime | None = None) -> Run:
-    """Stop a run. What its finished units did stays; when this returns, no other effect of it will come.
+    """Cancel a run. Results of its finished units stay; when this returns, no other effect of it will follow.
 
     Raises
     ------
     NotActiveError
-        if it is over already.
+        if it has already ended.
     """
     run = completion.lock_run(run.pk)
     if not run.is_active:
@@ -137,12 +137,12 @@ def cancel(*, run: Run, by: User | None = None, now: datetime | None = None) -> 
 
 @transaction.atomic
 def resume(*, run: Run, by: User | None = None, now: datetime | None = None) -> Run:
-    """Go on with a run that failed or was cancelled; what is done stays done, all else gets all its attempts again.
+    """Resume a failed or cancelled run; finished units stay done, all others get all their attempts again.
 
     Raises
     ------
     NotResumableError
-        if it is at work, or done, or its input was refused.
+        if it is active or done, or its input was rejected.
     """
     run = completion.lock_run(run.pk)
     if not run.is_resumable:
@@ -167,9 +167,9 @@ def note(
     inputs_digest: str | None = None,
     problems: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Add to a run's summary and problems, or set its inputs digest: for effects, which several workers apply at once.
+    """Add to a run's summary and problems, or set its inputs digest: for effects, which workers apply in parallel.
 
-    Problems of a run that is done are faults of its input that it went on without.
+    Problems of a run that is done are faults of its input despite which it continued.
     """
     current = completion.lock_run(run.pk)
     current.summary |= summary or {}
@@ -180,16 +180,16 @@ def note(
 
 
 def mark_stale(*, run: Run, reason: str, now: datetime | None = None) -> None:
-    """Say that a run's inputs have changed since; the first reason stays."""
+    """Mark a run as stale because its inputs have changed since; the first reason stays."""
     Run.objects.filter(pk=run.pk, stale_at__isnull=True).update(
         stale_at=leases.time_expression(now), stale_reason=reason
     )
 
 
 def wait(run: Run, report: worker.Report | None = None) -> Run:
-    """Wait until a run is over and return it as it is then; `report` gets a `Progress` now and then.
+    """Wait until a run has ended and return its final state; `report` gets a `Progress` from time to time.
 
-    While no worker of the run's queue shows a sign of life, its units are executed in this process. Ctrl-C and SIGTERM,
+    While no worker of the run's queue has a heartbeat, its units are executed in this process. Ctrl-C and SIGTERM,
     which the command turns into an exit, cancel the run.
     """
     try:
@@ -201,6 +201,6 @@ def wait(run: Run, report: worker.Report | None = None) -> Run:
 
 
 def active_runs(study: Study) -> Iterator[str]:
-    """Say that runs of a study are not over yet."""
+    """Yield a sentence if runs of a study are still active."""
     if active := Run.objects.filter(study=study).active().count():
         yield f"Active runs: {active}. Wait until they are done, or cancel them on the page “Activity”."

@@ -1,4 +1,4 @@
-"""Tables of runs: runs, units, files, uploads, heartbeats of workers, scheduled tasks."""
+"""Models of runs: runs, units, files, uploads, heartbeats of workers, scheduled tasks."""
 
 import uuid
 from datetime import timedelta
@@ -15,18 +15,18 @@ from .enums import ACTIVE, OPEN, Queue, RunState, UnitState
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """What can be said of runs."""
+    """Queries of runs."""
 
     def active(self) -> "RunQuerySet":
-        """Keep those that still have something to do."""
+        """Keep runs that still have something to do."""
         return self.filter(state__in=ACTIVE)
 
     def newest_first(self) -> "RunQuerySet":
-        """Order as lists show them."""
+        """Order as in lists."""
         return self.order_by("-created_at", "-id")
 
     def concludable(self) -> "RunQuerySet":
-        """Keep active runs with no unit that is still to be done: they only wait to be concluded."""
+        """Keep active runs without units to do: they only wait to be concluded."""
 
         return self.active().filter(~models.Exists(Unit.objects.filter(run=models.OuterRef("pk")).going_on()))
 
@@ -54,7 +54,8 @@ class Run(models.Model):
     """One analysis, import, export or experiment.
 
     Its units are the work; `state` follows from them. `parameters`, `seed`, `inputs_digest`, `code_version` and
-    `environment` say what made its result; `stale_at` says that its inputs have changed since (they were erased, say).
+    `environment` are the provenance of its result; `stale_at` says that its inputs have changed since (by erasure,
+    say).
     """
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
@@ -120,7 +121,7 @@ class Run(models.Model):
 
     @property
     def is_resumable(self) -> bool:
-        """Whether it can go on where it stopped."""
+        """Whether it can be resumed."""
         return self.state in {RunState.FAILED, RunState.CANCELLED} and not self.is_rejected
 
     @property
@@ -130,27 +131,27 @@ class Run(models.Model):
 
 
 class UnitQuerySet(models.QuerySet["Unit"]):
-    """What can be said of units. `moment` is a time or an expression for it (the database's clock)."""
+    """Queries of units. `moment` is a time or an expression for it (the database's clock)."""
 
     def open(self) -> "UnitQuerySet":
-        """Keep those that are not over."""
+        """Keep units that have not ended."""
         return self.filter(state__in=OPEN)
 
     def due(self, moment: Any) -> "UnitQuerySet":
-        """Keep those that a worker may claim."""
+        """Keep units that a worker may claim."""
         pending = self.filter(state=UnitState.PENDING, due_at__lte=moment, run__state__in=ACTIVE)
         return pending.filter(Q(stage=0) | ~Exists(_earlier().exclude(state=UnitState.DONE)))
 
     def going_on(self) -> "UnitQuerySet":
-        """Keep those that are not over, but for those that will never be due: a unit of an earlier stage failed."""
+        """Keep open units, except those that will never be due because a unit of an earlier stage failed."""
         return self.open().exclude(Exists(_earlier().filter(state=UnitState.FAILED)))
 
     def stale(self, moment: Any) -> "UnitQuerySet":
-        """Keep those whose worker has let its lease run out."""
+        """Keep units whose lease has expired."""
         return self.filter(state=UnitState.CLAIMED, lease_until__lt=moment)
 
     def by_queue(self, moment: Any) -> dict[str, dict[str, Any]]:
-        """Count what is not over by queue: `due`, `later`, `claimed`, and since when the `oldest` due one waits."""
+        """Count open units by queue: `due`, `later`, `claimed`, and since when the `oldest` due one waits."""
         due = Q(state=UnitState.PENDING, due_at__lte=moment)
         counted = (
             self.open()
@@ -176,7 +177,7 @@ class Unit(models.Model):
 
     `fence` counts claims: only the claim that holds the current fence may complete the unit, so a worker whose lease
     was taken over commits nothing (docs/adr/0009-runs.md). `attempts` counts failures of the work itself, `lost`
-    workers that vanished while at it.
+    workers that disappeared while working on it.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="units")
@@ -222,7 +223,7 @@ class Unit(models.Model):
             ),
         ]
         indexes = [
-            # Workers and sweeps look at open units only; a finished run's units weigh nothing here.
+            # Workers and sweeps read open units only; units of finished runs do not enlarge this index.
             models.Index(fields=["run", "due_at", "position"], condition=Q(state=UnitState.PENDING), name="unit_due"),
             models.Index(fields=["lease_until"], condition=Q(state=UnitState.CLAIMED), name="unit_leased"),
             models.Index(fields=["run", "state"], name="unit_by_run_and_state"),
@@ -256,7 +257,7 @@ class Artifact(models.Model):
 
 
 class Upload(models.Model):
-    """One input file of a study, kept as it came."""
+    """One input file of a study, stored unchanged."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="uploads")
     name = models.CharField("name", max_length=255)
@@ -277,23 +278,23 @@ class Upload(models.Model):
         return self.name
 
 
-# A worker of which nothing was heard for so long is taken for gone.
+# A worker without a heartbeat for this long is considered gone.
 BEAT_IS_FRESH_FOR = timedelta(seconds=20)
 
 
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
-    """What can be said of signs of life."""
+    """Queries of heartbeats."""
 
     def fresh(self, moment: Any) -> "WorkerHeartbeatQuerySet":
-        """Keep those heard of lately, seen from `moment` (a time or an expression for it)."""
+        """Keep recent heartbeats, relative to `moment` (a time or an expression for it)."""
         return self.filter(at__gte=moment - BEAT_IS_FRESH_FOR)
 
 
 class WorkerHeartbeat(models.Model):
-    """When a worker last took something from its queue, or was at work on a unit.
+    """When a worker last took something from its queue, or worked on a unit.
 
-    It is written where work arrives, not by a timer beside it: a fresh beat proves the whole way from the database
-    through the broker to the worker.
+    It is written when a message arrives, not by a separate timer: a fresh heartbeat proves the whole way from the
+    database through the broker to the worker.
     """
 
     name = models.CharField(max_length=200)
@@ -310,7 +311,7 @@ class WorkerHeartbeat(models.Model):
 
 
 class ScheduledTask(models.Model):
-    """A periodic task. The row has the time of its last start, so that of several sweeps only one runs it."""
+    """A periodic task. The row stores the time of its last start, so that only one of several sweeps runs it."""
 
     name = models.CharField(max_length=100, unique=True)
     at = models.DateTimeField()

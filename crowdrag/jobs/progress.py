@@ -11,11 +11,11 @@ from django.utils import timezone
 from .enums import UnitState
 from .models import Run, Unit, WorkerHeartbeat
 
-#: The pace is that of so many units that were done last.
+#: The rate is measured on this many most recent units.
 LAST_UNITS = 50
-#: So many units at work are shown.
+#: Maximum number of active units shown.
 SHOWN_RUNS = 5
-#: Between two units workers were away, if it was longer than this: that is no part of the pace.
+#: A longer gap between two units means that no worker was active: it does not count towards the rate.
 GAP = timedelta(seconds=30)
 
 Span = tuple[datetime, datetime]
@@ -23,7 +23,7 @@ Span = tuple[datetime, datetime]
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a run is that has several stages: the how manieth, from 1, and how many of its units are done."""
+    """The current stage of a run with several stages: its number, from 1, and how many of its units are done."""
 
     number: int
     of: int
@@ -33,24 +33,24 @@ class Stage:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
     done, total
-        units of a run that has several; of a run that has one, whatever its work counts. `total` is 0 while it is
-        not known.
+        units of a run with several units; for a run with one, the counts reported by its work. `total` is 0 while
+        unknown.
     message
-        what it is at.
+        what it is doing.
     rate
-        per second, lately; None where there is nothing to tell it from.
+        recent rate per second; None if it cannot be measured.
     left
-        the time left at that rate, of the stage that it is in; None where it is not known. What later stages take is
-        not known: theirs is other work.
+        the time left in the current stage at that rate; None if unknown. The duration of later stages is unknown, since
+        their work differs.
     stage
-        of a run that has several; None for others, and where all are over.
+        the stage of a run with several; None for other runs, and when all stages have ended.
     begun
-        what is done of the units at work, together: 0.5 is half a unit.
+        the sum of finished parts of active units: 0.5 is half a unit.
     """
 
     done: int
@@ -63,12 +63,12 @@ class Progress:
 
     @property
     def percent(self) -> int | None:
-        """The share that is done, with what is done of units at work, rounded down; None while the total is unknown."""
+        """The share done, including parts of active units, rounded down; None while the total is unknown."""
         return int(100 * (self.done + self.begun) / self.total) if self.total else None
 
 
 def measure(run: Run, *, now: datetime | None = None) -> Progress:
-    """Return how far a run is."""
+    """Return the progress of a run."""
     now = now or timezone.now()
     total = run.units.count()
     if total == 1:
@@ -79,23 +79,23 @@ def measure(run: Run, *, now: datetime | None = None) -> Progress:
 
 
 def units_at_work(run: Run) -> list[Unit]:
-    """Return the first units of a run that workers are at."""
+    """Return the first active units of a run."""
     claimed = run.units.filter(state=UnitState.CLAIMED).order_by("position")
     return list(claimed[:SHOWN_RUNS]) if run.is_active else []
 
 
 class Obstacle(StrEnum):
-    """What a run waits for that is at work on nothing."""
+    """What a run without active units waits for."""
 
     RETRY = "RETRY"  # the time of the next try, after a failure
-    NO_WORKER = "NO_WORKER"  # a worker of its queue: none is there
-    OTHERS = "OTHERS"  # a free worker: all are at other runs
-    WORKER = "WORKER"  # a worker that takes it up
+    NO_WORKER = "NO_WORKER"  # a worker of its queue: there is none
+    OTHERS = "OTHERS"  # a free worker: all work on other runs
+    WORKER = "WORKER"  # a worker that starts it
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Why a run that is not over stands still; `runs` are the others that workers are at, the longest at work first."""
+    """Why an active run makes no progress; `runs` are the others being worked on, the longest-running first."""
 
     obstacle: Obstacle
     runs: tuple[Run, ...] = ()
@@ -103,7 +103,7 @@ class Wait:
 
 
 def find_wait(run: Run, *, now: datetime | None = None) -> Wait | None:
-    """Say what a run waits for: it is not over, and nobody is at it; None for all others."""
+    """Return what an active run without active units waits for; None for all others."""
     now = now or timezone.now()
     if not run.is_active or run.units.filter(state=UnitState.CLAIMED).exists():
         return None
@@ -119,7 +119,7 @@ def find_wait(run: Run, *, now: datetime | None = None) -> Wait | None:
 
 
 def measure_unit(unit: Unit, *, now: datetime) -> Progress:
-    """Return how far the only unit of a run is."""
+    """Return the progress of the only unit of a run."""
     if unit.state == UnitState.DONE and not unit.total:
         return Progress(1, 1, unit.message)
     elapsed = (now - unit.claimed_at).total_seconds() if unit.claimed_at and unit.state == UnitState.CLAIMED else 0
@@ -138,7 +138,7 @@ def _measure_units(run: Run, total: int, message: str, at_work: list[Unit], now:
     number, done_of_it, all_of_it = stages[n]
     of_it = [unit for unit in at_work if unit.stage == number]
     rate = _rate(run, number, of_it, now)
-    # Half of a unit that takes an hour is half an hour less.
+    # If half of a one-hour unit is done, half an hour less is left.
     begun = sum(_part(unit) for unit in of_it)
     ahead = all_of_it - done_of_it - begun
     left = timedelta(seconds=round(max(ahead, 0) / rate)) if rate else None
@@ -147,7 +147,7 @@ def _measure_units(run: Run, total: int, message: str, at_work: list[Unit], now:
 
 
 def _rate(run: Run, stage: int, at_work: Iterable[Unit], now: datetime) -> float | None:
-    """Return how many units of a stage are done in a second: of those that were last, and of what is at work."""
+    """Return the rate in units per second of a stage, from its latest units and the active ones."""
     over = run.units.filter(stage=stage, state=UnitState.DONE, claimed_at__isnull=False).order_by("-finished_at")
     rows = over.values_list("claimed_at", "finished_at")[:LAST_UNITS]
     spans = [(began, ended) for began, ended in rows if began and ended]
@@ -165,9 +165,9 @@ def _part(unit: Unit) -> float:
 
 
 def busy_time(spans: Iterable[Span], *, gap: timedelta = GAP) -> timedelta:
-    """Return how long somebody was at work: spans laid over each other, with the gaps between them that are short.
+    """Return the total duration of overlapping spans, including short gaps between them.
 
-    A span that ends before it begins, as a clock may be set back, is none.
+    A span that ends before it begins, as when a clock was set back, is ignored.
     """
     total, end = timedelta(), None
     for begin, finish in sorted(span for span in spans if span[1] > span[0]):

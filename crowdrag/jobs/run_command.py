@@ -23,19 +23,19 @@ from .templatetags.jobs import kind_title, pace
 
 
 class RunCommand(ResultCommand):
-    """A command that starts a run, or goes on with one."""
+    """A command that starts or resumes a run."""
 
-    #: Where a stopped run can be resumed: the words of the command line with which it goes on.
+    #: The command-line words that resume a stopped run.
     resume_hint = ""
 
     def add_resume_option(self, parser: Any) -> None:
-        """Let people go on with a run that was stopped."""
+        """Add the option that resumes a stopped run."""
         parser.add_argument(
             "--resume", metavar="RUN", help="go on with a stopped or failed run; finished steps are not repeated"
         )
 
     def resumed(self, key: str, *, study: Study, kind: str) -> Run:
-        """Go on with a run of a study; one that is still active is only followed."""
+        """Resume a run of a study; an active one is only followed."""
         try:
             run = Run.objects.get(study=study, kind=kind, key=uuid.UUID(key))
         except (ValueError, ValidationError, Run.DoesNotExist):
@@ -48,7 +48,7 @@ class RunCommand(ResultCommand):
             raise CommandError(str(error)) from error
 
     def follow(self, run: Run) -> Run:
-        """Show a run's progress to its end. A signal cancels it; then say what happened and how to go on."""
+        """Show a run's progress until it ends. A signal cancels it; then say what happened and how to resume."""
         self.stderr.flush()
         try:
             with shown_progress(self.stderr) as report:
@@ -58,7 +58,7 @@ class RunCommand(ResultCommand):
             raise
 
     def finished(self, run: Run) -> Run:
-        """Follow a run that must be done for the command to go on."""
+        """Follow a run that must be done before the command can continue."""
         run = self.follow(run)
         if run.state != RunState.DONE:
             raise CommandError(" ".join(filter(None, (why_not_done(run), self._how_to_go_on(run)))))
@@ -79,7 +79,7 @@ class RunCommand(ResultCommand):
 
 
 def why_not_done(run: Run) -> str:
-    """Say how a run ended that is not done, and why."""
+    """Return how an unsuccessful run ended, and why."""
     problems = "; ".join(str(problem.get("message", problem)) for problem in run.problems[:5])
     return f"{kind_title(run.kind)}: {run.get_state_display()}. {problems or run.error}".strip()
 
@@ -115,7 +115,7 @@ class ProgressLines:
         self._printed: float | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Write a line if it is time for one."""
+        """Write a line if one is due."""
         if not (line := describe(progress)):
             return
         stage, now = progress.stage.number if progress.stage else None, monotonic()
@@ -127,7 +127,7 @@ class ProgressLines:
 
 
 def describe(progress: Progress) -> str:
-    """Say in a line how far a run is and how long it will take."""
+    """Return the progress of a run and the time left in one line."""
     steps = (
         f"{progress.done:,} of {progress.total:,} {progress.message}".strip() if progress.total else progress.message
     )

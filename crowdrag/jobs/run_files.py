@@ -1,4 +1,4 @@
-"""Files of runs: artifacts that runs make, and uploads that runs read."""
+"""Files of runs: artifacts that runs create, and uploads that runs read."""
 
 import uuid
 from datetime import datetime
@@ -26,15 +26,15 @@ def publish_artifact(
     media_type: str = "application/octet-stream",
     now: datetime | None = None,
 ) -> Artifact:
-    """Move a finished local file under its final name; it is listed when the surrounding transaction commits.
+    """Move a finished local file to its final name; it is listed when the surrounding transaction commits.
 
-    For effects. Published again under the same name, it takes the earlier one's place. The file's place contains its
-    digest, so a worker that died after moving it and before the commit leaves nothing that is in anybody's way.
+    For effects. A file published again under the same name replaces the earlier one. The storage path contains the
+    digest, so a worker that died after moving the file and before the commit leaves nothing that is in the way.
 
     Raises
     ------
     ValueError
-        if the name is none of a file.
+        if the name is not a valid file name.
     """
     if name in {"", ".", ".."} or "/" in name or "\\" in name:
         raise ValueError(f"{name!r} is no name of a file: leave folders out.")
@@ -68,8 +68,8 @@ def store_upload(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Upload:
-    """Keep a file that was uploaded, or one of this machine, as a stream; a file of any size takes little memory."""
-    # The name is for people; what is stored where does not depend on what somebody called it.
+    """Store an uploaded or local file as a stream; a file of any size takes little memory."""
+    # The name is for display only; the storage path does not depend on it.
     printable = "".join(sign for sign in PurePath(name or source.name or "").name if sign.isprintable())
     shown = printable[-255:] if printable.strip(". ") else "upload"
     stored_as = f"uploads/{study.pk}/{uuid.uuid4().hex}"
@@ -90,13 +90,13 @@ def store_upload(
 
 
 def discard_upload(upload: Upload) -> None:
-    """Remove a file that was handed in."""
+    """Remove an uploaded file."""
     transaction.on_commit(partial(default_storage.delete, str(upload.file.name)))
     upload.delete()
 
 
 def reusable_uploads(study: Study) -> list[Upload]:
-    """Return the files of a study that another run may read, the latest first: each content once, and none refused."""
+    """Return a study's files that another run may read, newest first: each content once, without rejected ones."""
     used: set[int] = set()
     refused: set[int] = set()
     for run in Run.objects.filter(study=study, state__in=[RunState.DONE, RunState.FAILED]).order_by("id"):
@@ -112,7 +112,7 @@ def reusable_uploads(study: Study) -> list[Upload]:
 
 
 def _read_by(run: Run) -> set[int]:
-    """Return the uploads that a run's parameters name."""
+    """Return the uploads that a run's parameters refer to."""
     inputs = run.parameters.get("inputs") or []
     collection = run.parameters.get("collection") or {}
     return {entry["upload"] for entry in [*inputs, collection] if isinstance(entry, dict) and entry.get("upload")}

@@ -1,7 +1,7 @@
-"""Scheduled tasks. Each app registers its own in `AppConfig.ready`; the sweep runs what is due.
+"""Scheduled tasks. Each app registers its own in `AppConfig.ready`; the sweep runs those that are due.
 
-It is short and safe to do again: whoever took it on may die in the middle of it, and then it is done when it is due
-next. Of several sweeps one takes it on.
+A task is short and idempotent: if its process dies halfway, it runs again at its next due time. Of several sweeps one
+runs it.
 """
 
 import logging
@@ -17,7 +17,7 @@ from .models import ScheduledTask
 
 @dataclass(frozen=True)
 class Schedule:
-    """Something to be done about every so often; `work` gets the time."""
+    """A task that runs at regular intervals; `work` gets the time."""
 
     name: str
     work: Callable[[datetime], object]
@@ -37,7 +37,7 @@ def register(name: str, work: Callable[[datetime], object], every: timedelta) ->
 
 
 def all_schedules() -> list[Schedule]:
-    """Return all schedules, in the order in which the apps registered them."""
+    """Return all schedules, in order of registration."""
     return list(_schedules.values())
 
 
@@ -45,9 +45,9 @@ log = logging.getLogger(__name__)
 
 
 def run_due(*, now: datetime | None = None) -> list[str]:
-    """Run what is due and nobody else took on; return the names.
+    """Run the due tasks that no other process has taken; return their names.
 
-    One that fails keeps nobody from the others: it is due again when its time has passed.
+    A failed task does not stop the others: it is due again after its interval.
     """
     now = now or timezone.now()
     done = []
@@ -66,7 +66,7 @@ def run_due(*, now: datetime | None = None) -> list[str]:
 
 
 def take(schedule: Schedule, now: datetime) -> bool:
-    """Take on what is due; return whether it is this caller's to do. Of several callers at once, one gets True."""
+    """Take a due task; return whether this caller is to run it. Of several simultaneous callers, one gets True."""
     rows = ScheduledTask.objects.filter(name=schedule.name)
     if rows.filter(at__lte=now - schedule.every).update(at=now):
         return True

@@ -1,6 +1,7 @@
 """The sweep finds work that is due, lost or finished but not concluded, in case a message was lost.
 
-And it does what must be done from time to time (`crowdrag.jobs.schedules`)."""
+It also runs scheduled tasks (`crowdrag.jobs.schedules`).
+"""
 
 import logging
 import socket
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What one pass found."""
+    """The result of one pass."""
 
     returned: int
     concluded: int
@@ -32,9 +33,9 @@ class SweepResult:
 
 
 def sweep(*, now: datetime | None = None) -> SweepResult:
-    """Make one pass: return lost units, conclude what is complete, wake the workers of queues with due units.
+    """Make one pass: return lost units, conclude complete runs, wake the workers of queues with due units.
 
-    An empty queue gets one message too: the beat of the worker that takes it shows that the way to it is open.
+    An empty queue gets one message too: the heartbeat of the worker that takes it shows that the queue is reachable.
     """
     returned = leases.return_expired(now=now)
     complete = list(Run.objects.concludable().order_by("id").values_list("pk", flat=True))
@@ -51,7 +52,7 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
 
 
 def sweep_repeatedly(*, every: float, stop: threading.Event, alive: Callable[[], None] = lambda: None) -> None:
-    """Sweep until told to stop, more slowly while the database or the broker is away; call `alive` before each pass."""
+    """Sweep until stopped, more slowly while the database or the broker is away; call `alive` before each pass."""
     failures = 0
     while not stop.is_set():
         alive()

@@ -14,7 +14,7 @@ from crowdrag.celery import app
 
 from .enums import Queue
 
-# More messages than this wake nobody faster: each worker goes on until nothing is due.
+# More messages than this do not help: each worker continues until nothing is due.
 MOST_MESSAGES = 16
 # A request that starts a run must not wait for a broker that is down.
 NO_PATIENCE = {"max_retries": 0, "socket_connect_timeout": 1, "socket_timeout": 2}
@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 
 @app.task(name="crowdrag.runs.work", bind=True, ignore_result=True)
 def work(self: "Task[Any, None]", *, queue: str) -> None:
-    """Execute what is due in a queue."""
+    """Execute the due units of a queue."""
     from . import worker
 
     worker.work_due(queue=queue, beat_as=self.request.hostname)
 
 
 def wake(*, queue: str, messages: int = 1) -> bool:
-    """Tell a queue's workers that something is due; say whether the broker took it.
+    """Tell a queue's workers that a unit is due; return whether the broker accepted the message.
 
     If it did not, nothing is lost: the sweep tells them again (docs/adr/0009-runs.md).
     """
@@ -40,9 +40,9 @@ def wake(*, queue: str, messages: int = 1) -> bool:
 
 
 def call_soon(name: str, about: str, *, expires: timedelta = timedelta(minutes=1)) -> bool:
-    """Have a worker of the default queue run a task; say whether the broker took it. The sweep asks again if not.
+    """Have a worker of the default queue run a task; return whether the broker took it. If not, the sweep tries again.
 
-    A message that waited for longer than it takes to expire says nothing that the next one does not say.
+    A message expires when the next one would make it redundant.
     """
     return _send(name, about, queue=Queue.DEFAULT, expires=expires.total_seconds())
 
@@ -59,7 +59,7 @@ def _send(name: str, about: str, *, count: int = 1, **options: Any) -> bool:
 
 
 def top_up(*, queue: str, due: int) -> bool:
-    """Have a message in a queue for each due unit, but no more than are of use; False if the broker is away."""
+    """Ensure a message in a queue for each due unit, up to a useful maximum; False if the broker is away."""
     try:
         with impatient_connection() as connection:
             waiting = _waiting(connection, queue)
@@ -71,7 +71,7 @@ def top_up(*, queue: str, due: int) -> bool:
 
 
 def impatient_connection() -> Connection:
-    """Return a connection to the broker that gives up quickly."""
+    """Return a connection to the broker with short timeouts."""
     return app.connection_for_write(transport_options=NO_PATIENCE)
 
 

@@ -1,4 +1,4 @@
-"""Pages of long work."""
+"""Pages of runs."""
 
 from django.urls import path
 

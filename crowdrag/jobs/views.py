@@ -1,4 +1,4 @@
-"""Pages of runs: the list, one run, the card on the study's home, and the operator's page of workers."""
+"""Pages of runs: the list, one run, the card on the study's overview, and the operator's page of workers."""
 
 import uuid
 from typing import Any
@@ -24,7 +24,7 @@ PER_PAGE = 25
 
 @study_page(Role.VIEWER)
 def run_list(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the runs, newest first, of one kind or state if asked."""
+    """List the runs, newest first, optionally of one kind or state."""
     kind, state = request.GET.get("kind", ""), request.GET.get("state", "")
     runs = Run.objects.filter(study=study)
     known = list(runs.order_by("kind").values_list("kind", flat=True).distinct())
@@ -71,7 +71,7 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
 
 @study_page(Role.VIEWER)
 def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Answer the page's question how far the run is; when it is over, have the whole page come again."""
+    """Return the current progress for polling; when the run has ended, have the whole page reloaded."""
     run = _run(study, key)
     response = render(request, "jobs/run.html#moving", _progress_context(run))
     if not run.is_active:
@@ -95,7 +95,7 @@ def cancel(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def resume(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Go on with a run that failed or was cancelled."""
+    """Resume a failed or cancelled run."""
     try:
         lifecycle.resume(run=_run(study, key), by=request.user)  # type: ignore[arg-type]
     except lifecycle.NotResumableError as error:
@@ -116,20 +116,20 @@ def _progress_context(run: Run) -> dict[str, Any]:
 
 
 def _labels(runs: list[Run]) -> list[dict[str, Any]]:
-    """Return each run with what it is and what it is about, in words."""
+    """Return each run with its title and its subject in words."""
     subjects = kinds.subjects(runs)
     return [{"run": run, "title": kinds.title(run.kind), "subject": subjects.get(run.pk, "")} for run in runs]
 
 
 def _columns(problems: list[dict[str, Any]]) -> list[str]:
-    """Return the columns of the table of problems: the usual ones first, as far as any problem has them."""
+    """Return the columns of the table of problems: the usual ones first, if any problem has them."""
     usual = ["file", "line", "field", "expected", "message"]
     named = {key for problem in problems for key in problem}
     return [column for column in usual if column in named] + sorted(named.difference(usual))
 
 
 def _parameters(run: Run) -> dict[str, Any]:
-    """Return what a run was asked for, in words where its kind has some."""
+    """Return a run's parameters, in words if its kind defines some."""
     try:
         describe = kinds.get(run.kind).describe
     except kinds.UnknownKindError:
@@ -148,7 +148,7 @@ def _result_url(run: Run) -> str | None:
 
 
 def latest_runs(study: Study) -> dict[str, Any] | None:
-    """Return what the card shows; None if there was no run."""
+    """Return the context of the card; None if there was no run."""
     runs = list(Run.objects.filter(study=study).select_related("created_by").newest_first()[:5])
     return {"runs": _labels(runs)} if runs else None
 
@@ -158,7 +158,7 @@ SHOWN_TROUBLED = 50
 
 @operator_page
 def services(request: HttpRequest) -> HttpResponse:
-    """Show workers, queues, and units whose lease ran out or that failed of late."""
+    """Show workers, queues, and units whose lease expired or that failed recently."""
     now = timezone.now()
     beats = list(WorkerHeartbeat.objects.order_by("queue", "name", "id"))
     counts = Unit.objects.by_queue(now)

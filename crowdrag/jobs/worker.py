@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 
 
 def worker_name() -> str:
-    """Return a name for who claims: machine, process, thread."""
+    """Return a name for the claimant: machine, process, thread."""
     return f"{socket.gethostname()}:{os.getpid()}:{threading.get_native_id()}"
 
 
 def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = SLICE) -> int:
-    """Execute due units of a queue, one after another, until none is due or the time is up; count them.
+    """Execute due units of a queue, one after another, until none is due or the time slice ends; return their number.
 
-    A worker gives its place back after a time slice and asks to be woken again, so that shutting it down takes short.
+    A worker yields after a time slice and asks to be woken again, so that shutting it down is quick.
     """
     ends_at = time.monotonic() + time_slice.total_seconds()
     count = 0
@@ -41,7 +41,7 @@ def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = 
 
 
 def work_next(run: Run, *, listener: heartbeat.Listener | None = None) -> bool:
-    """Execute one due unit of a run in this process; say whether there was one."""
+    """Execute one due unit of a run in this process; return whether there was one."""
     unit = leases.claim(worker=worker_name(), run=run)
     if unit is None:
         return False
@@ -50,7 +50,7 @@ def work_next(run: Run, *, listener: heartbeat.Listener | None = None) -> bool:
 
 
 def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Listener | None = None) -> None:
-    """Do a claimed unit: work, then effect and completion together; write down what became of it."""
+    """Execute a claimed unit: work, then effect and completion together; record the outcome."""
     try:
         with heartbeat.LeaseHeartbeat(unit, beat_as=beat_as, listener=listener) as heart:
             work = kinds.Work(unit.run, unit, heart.report, partial(leases.apply_part, unit), heart.check)
@@ -69,7 +69,7 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Liste
         heartbeat.check_connection()
         leases.fail(unit, error=completion.describe_error(error))
     except BaseException:
-        # Interrupted from outside: no fault of the work.
+        # Interrupted from outside: not a fault of the work.
         leases.give_back(unit)
         raise
     completion.conclude(unit.run_id)
@@ -80,12 +80,12 @@ Report = Callable[[Progress], None]
 
 
 def follow(run: Run, *, report: Report | None = None) -> Run:
-    """Wait until a run is over; execute its units in this process while no worker of its queue shows a sign of life."""
+    """Wait until a run has ended; execute its units in this process while no worker of its queue has a heartbeat."""
     tell = report or (lambda _progress: None)
     last_told = 0.0
 
     def listen(done: int, total: int, message: str) -> None:
-        # The work reports as often as it likes; a person reads a few lines a second.
+        # The work reports as often as it likes; a person can read a few lines per second.
         nonlocal last_told
         if time.monotonic() - last_told >= POLL:
             last_told = time.monotonic()
@@ -106,5 +106,5 @@ def follow(run: Run, *, report: Report | None = None) -> Run:
 
 
 def is_served(queue: str) -> bool:
-    """Say whether a worker of this queue showed a sign of life lately."""
+    """Return whether a worker of this queue had a recent heartbeat."""
     return WorkerHeartbeat.objects.filter(queue=queue).fresh(leases.time_expression(None)).exists()

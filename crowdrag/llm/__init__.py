@@ -1,11 +1,10 @@
 """The gateway to language models: endpoints, calls, money, forecasts.
 
-`gateway` is the door, and a call goes one way: `requests` (what is asked), `attempts` (what is written down before and
-after), `client` (what is sent), `replies` (what came back). `ledger` keeps the money, `retry_policy` says when a
-question is asked again, `addresses` where calls may go.
-Beside them: `endpoints`, `forecasts`, `erasure`, `prompt_delimiters`.
+`gateway` is the entry point. A call passes through `requests` (the question), `attempts` (records before and after),
+`client` (sending) and `replies` (the response). `ledger` keeps the accounts, `retry_policy` says when a question is
+sent again, `addresses` where calls may go. There are also `endpoints`, `forecasts`, `erasure` and `prompt_delimiters`.
 """
 
 
 class GatewayError(Exception):
-    """A model cannot be asked; the message says what to do. Each kind stands beside the function that raises it."""
+    """A model cannot be called; the message says what to do. Subclasses are beside the functions that raise them."""

@@ -1,7 +1,7 @@
-"""Where calls may go: an endpoint's name is resolved once, each address is checked, and a checked one is connected to.
+"""Allowed addresses of calls: an endpoint's name is resolved once, each address is checked, and a checked one is used.
 
-Checking a name when it is entered is not enough, for it may point elsewhere a second later. So what is checked is the
-address that the connection then uses (client.py).
+Checking a name when it is entered is not enough, since it may point elsewhere a second later. So the address that the
+connection then uses is checked (client.py).
 """
 
 import ipaddress
@@ -15,7 +15,7 @@ from . import GatewayError
 
 Resolver = Callable[[str, int], Sequence[str]]
 
-# Never, local or not: they lead to the metadata of cloud machines, to many machines at once, or to nowhere.
+# Never allowed, local or not: they lead to metadata services of cloud machines, to multicast, or to nowhere.
 FORBIDDEN_NETWORKS = [
     ipaddress.ip_network(block)
     for block in (
@@ -33,8 +33,8 @@ LOCAL_NETWORKS = [
         "::1/128", "fc00::/7",
     )
 ]  # fmt: skip
-# IPv6 addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo). No server has only such a one,
-# and what they carry is how checks are got around: never either.
+# IPv6 addresses that contain an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo). No server has only such an
+# address, and they are used to get around checks: never allowed either.
 IPV4_IN_IPV6_NETWORKS = [
     ipaddress.ip_network(block)
     for block in (
@@ -48,7 +48,7 @@ class BlockedAddressError(GatewayError):
 
 
 def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
-    """Return host and port of a base URL that an endpoint may have, or raise what is wrong with it."""
+    """Return host and port of an allowed base URL, or raise an error that says what is wrong with it."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -69,13 +69,13 @@ def check_url(url: str, *, is_local: bool) -> tuple[str, int]:
 
 
 def system_resolver(host: str, port: int) -> list[str]:
-    """Return the addresses of a host as the system knows them."""
+    """Return the addresses of a host from the system's resolver."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system_resolver) -> list[str]:
-    """Return the addresses of a host, all of them checked: if one is not allowed, none is."""
+    """Return the checked addresses of a host: if one is not allowed, none is."""
     try:
         resolved = list(resolver(host, port))
     except (OSError, UnicodeError) as error:
@@ -89,7 +89,7 @@ def resolve(host: str, port: int, *, is_local: bool, resolver: Resolver = system
 
 
 def why_forbidden(address: str, *, is_local: bool) -> str:
-    """Return why an address may not be connected to, or nothing where it may."""
+    """Return why an address may not be connected to; empty if it may."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -102,5 +102,5 @@ def why_forbidden(address: str, *, is_local: bool) -> str:
         return "" if is_local else "on this machine or in a private network (an operator can mark it as local)"
     if any(parsed in network for network in IPV4_IN_IPV6_NETWORKS):
         return "an address that embeds another address"
-    # What the lists above do not know, Python's own registry may.
+    # Python's own registry may know addresses that the lists above do not.
     return "" if parsed.is_global else "reserved"

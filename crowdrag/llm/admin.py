@@ -1,4 +1,4 @@
-"""The operator's view of endpoints, calls and attempts. Keys are shown nowhere."""
+"""The operator's admin pages of endpoints, calls and attempts. Keys are never shown."""
 
 import os
 
@@ -14,7 +14,7 @@ from .models import Attempt, Call, Endpoint, StudySpend
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's class takes no argument
-    """Endpoints are the operator's."""
+    """Endpoints, which the operator manages."""
 
     list_display = ("name", "model", "base_url", "has_key", "is_local", "is_allowed", "concurrency", "currency")
     list_filter = ("is_allowed", "is_local", "supports_json_schema", "supports_logprobs")
@@ -24,13 +24,13 @@ class EndpointAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # Django's clas
 
     @admin.display(boolean=True, description="key is set")
     def has_key(self, endpoint: Endpoint) -> bool | None:
-        """Whether its variable is set; nothing where it needs no key."""
+        """Whether its variable is set; None if it needs no key."""
         return bool(os.environ.get(endpoint.key_variable)) if endpoint.key_variable else None
 
 
 @admin.register(Call)
 class CallAdmin(OfPeople, ReadOnlyAdmin):
-    """Calls, to read."""
+    """Calls, read-only."""
 
     list_display = (
         "digest", "endpoint", "model", "purpose", "study", "state", "fault", "finish_reason", "cost", "created_at"
@@ -44,7 +44,7 @@ class CallAdmin(OfPeople, ReadOnlyAdmin):
 
 @admin.register(Attempt)
 class AttemptAdmin(OfPeople, ReadOnlyAdmin):
-    """Attempts, to read; those of unknown outcome can be settled once the provider's bill is there."""
+    """Attempts, read-only; those with an unknown outcome can be settled once the provider's bill is there."""
 
     list_display = (
         "id", "call", "endpoint", "study", "state", "fault", "http_status", "cost", "currency", "latency", "started_at"
@@ -57,14 +57,14 @@ class AttemptAdmin(OfPeople, ReadOnlyAdmin):
 
     @admin.action(description="Settle as not billed", permissions=["view"])
     def settle_as_not_billed(self, request: HttpRequest, chosen: QuerySet[Attempt]) -> None:
-        """Set free the money held for attempts that the provider did not bill."""
+        """Release the money held for attempts that the provider did not bill."""
         settled = ledger.settle_unknown(attempts=chosen)
         messages.success(request, f"{settled} attempts with unknown outcome were settled as not billed.")
 
 
 @admin.register(StudySpend)
 class SpendAdmin(ReadOnlyAdmin):
-    """What studies spent, to read."""
+    """Spending of studies, read-only."""
 
     list_display = ("study", "held", "settled")
     list_select_related = ("study",)

@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 
@@ -11,7 +11,7 @@ class LlmConfig(AppConfig):
     verbose_name = "Language models"
 
     def ready(self) -> None:
-        """Put the app's page into a study's navigation."""
+        """Register the app's page in the study navigation."""
         from crowdrag.llm.ledger import spending_line
         from crowdrag.studies.navigation import Group, register_item
         from crowdrag.studies.study.costs import register_spending

@@ -1,12 +1,11 @@
-"""The rows of calls and attempts: what is claimed and written before a question is sent, and booked afterwards.
+"""Rows of calls and attempts: claimed and written before a question is sent, and booked afterwards.
 
-A call is claimed before it is asked, with a lease that its holder renews. `fence` counts the claims. So two processes
-never ask the same at once, another process takes over when a lease runs out, and a process that was only slow finds
-its fence passed and cannot overwrite what its successor stored. What it was billed for is booked all the same.
+A call is claimed before it is sent, with a lease that its holder renews. `fence` counts the claims. So two processes
+never send the same question at once, another process takes over when a lease expires, and a process that was only slow
+finds its fence outdated and cannot overwrite what its successor stored. Its cost is booked all the same.
 
 Each function handles many questions in one transaction. All take their locks in one order: calls by their digest or id,
-then attempts, then the study's money. How many attempts may be under way is counted over all processes in the rows
-themselves.
+then attempts, then the study's spending. The number of attempts in flight is counted over all processes in the rows.
 """
 
 from collections.abc import Sequence
@@ -39,19 +38,19 @@ FREE_SLOTS_SQL = """
 """
 SERIALISE_SQL = "SELECT pg_advisory_xact_lock(hashtext('crowdrag.llm.room'), %s)"
 
-# What an outcome has under the names of columns: of both calls and attempts, of calls, of attempts.
+# Fields of an outcome that are columns: of both calls and attempts, of calls, of attempts.
 SHARED_COLUMNS = ("fault", "error", "prompt_tokens", "completion_tokens", "usage_estimated")
 ANSWER_COLUMNS = ("text", "refusal", "finish_reason", "logprobs", "data")
 ATTEMPT_COLUMNS = ("state", "http_status", "retry_after", "latency")
 
 
 class EndpointNotAllowedError(GatewayError):
-    """An endpoint that the operator does not allow to be asked."""
+    """The operator does not allow calls to this endpoint."""
 
 
 @dataclass(frozen=True)
 class CallContext:
-    """Who asks: one use of the gateway, known by its token."""
+    """One use of the gateway, identified by its token."""
 
     token: UUID
     endpoint: Endpoint
@@ -66,7 +65,7 @@ class CallContext:
 
 @dataclass(frozen=True)
 class StartedAttempt:
-    """An attempt that is on record and may be sent; `invalid_answers` before it did not fit the schema."""
+    """An attempt that is recorded and may be sent; `invalid_answers` earlier ones did not fit the schema."""
 
     question: Question
     attempt: Attempt
@@ -77,13 +76,13 @@ class StartedAttempt:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an attempt.
+    """The outcome of an attempt.
 
-    Fields that are columns of an attempt or a call have their names. `logprobs` are those of the answer's tokens as the
-    server says them; or, where `prompt_logprobs` were asked for (vLLM), a pair of text and log probability for each
-    token of the prompt, without the first, which has none. `is_transient` says whether asking again may help,
-    `reported` is the usage as the server says it. `replies.judge` adds the tokens that are booked, `data`, and whether
-    the question is settled.
+    Fields that are columns of an attempt or a call have their names. `logprobs` are the server's for the answer's
+    tokens; or, if `prompt_logprobs` were requested (vLLM), a pair of text and log probability for each token of the
+    prompt, without the first, which has none. `is_transient` says whether a retry may help, `reported` is the usage
+    reported by the server. `replies.judge` adds the tokens that are booked, `data`, and whether the question is
+    settled.
     """
 
     state: AttemptState
@@ -107,10 +106,10 @@ class Outcome:
 
 @dataclass
 class Begun:
-    """What became of questions that were to be asked.
+    """The result of starting questions.
 
-    `answers` were stored already, by digest. `held` are being asked by another process. `unstarted` have to wait for
-    room or money, for about `wait` seconds.
+    `answers` were stored already, by digest. `held` are being sent by another process. `unstarted` have to wait for a
+    free slot or money, for about `wait` seconds.
     """
 
     started: list[StartedAttempt] = field(default_factory=list)
@@ -121,20 +120,20 @@ class Begun:
 
 
 def prefetch_limit(concurrency: int) -> int:
-    """Return how many attempts are written ahead of the sending, so that the endpoint need not wait for the database.
+    """Return how many attempts are recorded ahead of sending, so that the endpoint need not wait for the database.
 
-    Half of what it takes at once: so many answers come in half the time that one takes, and that long may a busy disk
-    keep the database. More would be charged for nothing when a process is killed.
+    Half of the endpoint's concurrency: that many answers arrive in half the duration of a call, which is how long a
+    busy disk may delay the database. More would be charged for nothing when a process is killed.
     """
     return concurrency // 2
 
 
 def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
-    """Return how many attempts may be started now; where none may, also how many seconds to wait.
+    """Return how many attempts may be started now; if none, also how many seconds to wait.
 
-    The endpoint may rest, or be as busy as it may be with the calls of all processes. While nobody else asks it, some
-    attempts may be written ahead: the client sends no more at once than the endpoint takes. With others about, each
-    attempt counts as sent.
+    The endpoint may be resting, or fully used by calls of all processes. While no other process calls it, some attempts
+    may be recorded ahead: the client sends no more at once than the endpoint takes. With other processes, each attempt
+    counts as sent.
     """
     with connection.cursor() as cursor:
         cursor.execute(FREE_SLOTS_SQL, [AttemptState.INTENDED, now, context.token, now, context.endpoint.pk])
@@ -152,25 +151,25 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
 
 
 def look_up(*, digests: Sequence[str]) -> dict[str, Answer]:
-    """Return the answers that are stored already, by digest."""
+    """Return the answers that are already stored, by digest."""
     calls = Call.objects.settled().defer("request").in_bulk(digests, field_name="digest")
     return {digest: stored_answer(call) for digest, call in calls.items()}
 
 
 def begin(*, context: CallContext, questions: Sequence[Question]) -> Begun:
-    """Claim questions, hold the money for them, and write the attempts to send them; all of it is committed at once.
+    """Claim questions, hold the money for them, and record the attempts to send them; all of it is committed at once.
 
-    The questions differ from each other, and no attempt of this context is under way for any of them.
+    The questions are distinct, and this context has no attempt in flight for any of them.
 
     Raises
     ------
     BudgetExceededError
-        There is no money for the first of them, and none will become free.
+        There is no money for the first of them, and none will be released.
     """
     with transaction.atomic(durable=True):
         now = timezone.now()
-        # Processes write attempts for one endpoint one after another, so that each counts what the other has written.
-        # The lock goes by name and not by the endpoint's row: others write that row while they hold calls.
+        # Processes record attempts for one endpoint one after another, so that each counts the others' attempts.
+        # The lock is by name and not on the endpoint's row: others write that row while they have calls locked.
         with connection.cursor() as cursor:
             cursor.execute(SERIALISE_SQL, [context.endpoint.pk])
         count, wait = free_slots(context, now)
@@ -190,7 +189,7 @@ def begin(*, context: CallContext, questions: Sequence[Question]) -> Begun:
 
 
 def _claim(context: CallContext, questions: Sequence[Question], now: datetime) -> dict[str, Call]:
-    """Store new questions, claim all that nobody else asks, and return the rows of the claimed, locked, by digest."""
+    """Store new questions, claim all that no other process holds, and return the claimed rows, locked, by digest."""
     lease = context.lease(now)
     contents = {question.digest: question for question in sorted(questions, key=lambda question: question.digest)}
     Call.objects.bulk_create(
@@ -230,7 +229,7 @@ def _claim(context: CallContext, questions: Sequence[Question], now: datetime) -
 def _draft(
     context: CallContext, questions: Sequence[Question], claims: dict[str, Call], now: datetime
 ) -> list[StartedAttempt]:
-    """Compose the next attempt of each claimed question, after what was tried before: by us, or by a lost process."""
+    """Compose the next attempt of each claimed question, after earlier ones by us or by a lost process."""
     calls = [claims[question.digest] for question in questions]
     earlier: dict[int | None, list[Attempt]] = {}
     for attempt in Attempt.objects.filter(call__in=calls).order_by("number", "id"):
@@ -253,11 +252,11 @@ def _draft(
 
 
 def _hold_money(context: CallContext, amounts: Sequence[Decimal], now: datetime) -> int:
-    """Hold the money for as many attempts as the budget allows, in their order, and return how many."""
+    """Hold the money for as many attempts as the budget allows, in order, and return how many."""
     if ledger.hold(study=context.study, amount=sum(amounts, ledger.ZERO)):
         return len(amounts)
     assert context.study is not None
-    # Twice: between the failed hold and the look at what is in flight, the last of it may have come back.
+    # Twice: the last attempt in flight may be settled between the failed hold and the check for attempts in flight.
     for _turn in range(2):
         count = 0
         while count < len(amounts) and ledger.hold(study=context.study, amount=amounts[count]):
@@ -266,14 +265,14 @@ def _hold_money(context: CallContext, amounts: Sequence[Decimal], now: datetime)
             return count
         ledger.give_up_lost(now=now)
         if Attempt.objects.in_flight(now).filter(study=context.study, bound__gt=0).exists():
-            return 0  # their outcome may set money free
+            return 0  # their outcome may release money
     raise ledger.budget_exceeded(study=context.study, currency=context.endpoint.currency, amount=amounts[0])
 
 
 def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]]) -> dict[Attempt, Answer]:
-    """Book attempts, and store the answer of each question that is settled and still ours to answer.
+    """Book attempts, and store the answer of each question that is settled and still ours.
 
-    Returns the answers that are now stored, by attempt. A settled question without one was taken over by another
+    Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
     process, which has not answered it yet.
     """
     with transaction.atomic(durable=True):
@@ -288,7 +287,7 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
                     answers[attempt] = answer
                 else:
                     lost[attempt] = started.question.digest
-            # No row: an operator settled it by the provider's bill meanwhile.
+            # No row: an operator has settled it by the provider's bill meanwhile.
             if _book(attempt, outcome, cost, now) and outcome.state != AttemptState.UNKNOWN:
                 freed += attempt.bound
                 spent += cost
@@ -301,7 +300,7 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
 
 
 def _cost(context: CallContext, attempt: Attempt, outcome: Outcome) -> Decimal:
-    """Return what an attempt is booked with."""
+    """Return the cost with which an attempt is booked."""
     if outcome.state == AttemptState.UNKNOWN:
         return attempt.bound
     return ledger.price(
@@ -312,7 +311,7 @@ def _cost(context: CallContext, attempt: Attempt, outcome: Outcome) -> Decimal:
 def _store_answer(
     context: CallContext, attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime
 ) -> Answer | None:
-    """Store what settles a question, and let go of it; None where it is not ours any more."""
+    """Store the answer that settles a question, and release the question; None if it is no longer ours."""
     fields: dict[str, Any] = {name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ANSWER_COLUMNS)}
     fields |= {
         "state": CallState.FAILED if outcome.fault else CallState.ANSWERED,
@@ -330,7 +329,7 @@ def _store_answer(
 def _book(attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime) -> int:
     return Attempt.objects.filter(pk=attempt.pk, state__in=ledger.OPEN_STATES).update(
         **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ATTEMPT_COLUMNS)},
-        # An answer that does not fit its schema: the next question quotes it.
+        # An answer that does not fit its schema: the next attempt quotes it.
         reply=(outcome.text or "") if outcome.fault == Fault.INVALID else None,
         cost=cost,
         ended_at=now,
@@ -338,7 +337,7 @@ def _book(attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime) -> i
 
 
 def withdraw(*, context: CallContext, attempts: Sequence[StartedAttempt]) -> None:
-    """Take back attempts that were never sent: their rows go, and their money is free."""
+    """Remove attempts that were never sent: their rows are deleted, and their money is released."""
     with transaction.atomic(durable=True):
         rows = Attempt.objects.filter(pk__in=[started.attempt.pk for started in attempts], state=AttemptState.INTENDED)
         bounds = dict(rows.select_for_update().order_by("call", "pk").values_list("pk", "bound"))
@@ -347,10 +346,10 @@ def withdraw(*, context: CallContext, attempts: Sequence[StartedAttempt]) -> Non
 
 
 def renew(*, context: CallContext) -> None:
-    """Renew the leases of all that this context holds."""
+    """Renew the leases of all calls that this context holds."""
     Call.objects.filter(claimed_by=context.token).update(**context.lease(timezone.now()))
 
 
 def release(*, context: CallContext) -> None:
-    """Let others ask what this context will not ask any more."""
+    """Release calls that this context will not send."""
     Call.objects.filter(claimed_by=context.token).update(claimed_by=None, claimed_until=None)

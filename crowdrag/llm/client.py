@@ -1,8 +1,8 @@
 """The client of one endpoint: it sends attempts from an event loop, to checked addresses only, and collects outcomes.
 
-The `openai` client is used without retries: a hidden retry is paid twice. Under it lies a transport of our own. It
-connects to the addresses that were checked, drops every header that we did not mean to send, and adds the key, which is
-read from the environment for the host that it was entered for, and is stored and shown nowhere.
+The `openai` client is used without retries, since a hidden retry is paid twice. It uses our own transport, which
+connects to the checked addresses, drops every header that we did not mean to send, and adds the key. The key is read
+from the environment for the host that it was entered for, and is never stored or shown.
 """
 
 import asyncio
@@ -25,28 +25,27 @@ from .enums import AttemptState, Fault
 from .models import KEY_VARIABLE, Endpoint
 from .retry_policy import RetryPolicy
 
-# While enough attempts are written ahead, more replies are waited for so long: a transaction costs more than what is
-# in it.
+# While enough attempts are recorded ahead, wait this long for more replies: a transaction costs more than its contents.
 GATHER_SECONDS = 0.02
 CLOSE_SECONDS = 5.0
 CONNECT_SECONDS = 10.0
-# Names are looked up again after this long, so that a long run follows a server that moves.
+# Names are resolved again after this time, so that a long run follows a server that moves.
 FRESH_SECONDS = 60.0
 LARGEST_REPLY = 32 * 1024 * 1024
 KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
-# An attempt with what became of it, or nothing where it was not sent.
+# An attempt with its outcome, or None if it was not sent.
 Result = tuple[StartedAttempt, Outcome | None]
 
 
 class Client:
-    """Sends attempts to one endpoint, no more at once than it takes; their results come to the thread that asks.
+    """Sends attempts to one endpoint, within its concurrency; results are returned to the calling thread.
 
-    The event loop runs in a thread of its own, since the thread that asks holds the connection to the database. It is
-    a daemon and closing does not wait for replies, so an interrupted process can end.
+    The event loop runs in its own thread, since the calling thread has the connection to the database. It is a daemon
+    and closing does not wait for replies, so that an interrupted process can end.
     """
 
     def __init__(self, *, endpoint: Endpoint, policy: RetryPolicy, resolver: addresses.Resolver) -> None:
-        import openai  # 20 MB that only those need who send
+        import openai  # 20 MB that are needed only to send
 
         self._endpoint = endpoint
         self._policy = policy
@@ -80,12 +79,12 @@ class Client:
         self._thread.join(CLOSE_SECONDS)
 
     def send(self, attempts: Sequence[StartedAttempt]) -> None:
-        """Send attempts that are on record, each as soon as the endpoint takes it."""
+        """Send recorded attempts, each as soon as the endpoint has a free slot."""
         for started in attempts:
             self._loop.call_soon_threadsafe(self._start, started)
 
     def results(self, timeout: float) -> list[Result]:
-        """Return what has come, and wait for it if need be."""
+        """Return the results that have arrived, and wait for them if necessary."""
         try:
             results = [self._results.get(timeout=max(timeout, 0.001))]
         except Empty:
@@ -98,15 +97,15 @@ class Client:
         return results
 
     def rest_seconds(self) -> float:
-        """Return for how long the endpoint has asked to be sent nothing."""
+        """Return the seconds for which the endpoint has asked for no calls."""
         return max(self._resting_until - time.monotonic(), 0.0)
 
     def stop(self) -> None:
-        """Send nothing more; what is in flight goes on."""
+        """Send nothing more; attempts in flight continue."""
         self._is_stopped = True
 
     def cut_off(self) -> None:
-        """Wait no longer for what is in flight: its outcome is unknown."""
+        """Stop waiting for attempts in flight: their outcome is unknown."""
         self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
 
     def _start(self, started: StartedAttempt) -> None:
@@ -124,21 +123,21 @@ class Client:
                 return None
             began = time.monotonic()
             outcome = replace(await self._post(body), latency=time.monotonic() - began)
-            if outcome.retry_after:  # nothing more is sent for so long, also of what is on record already
+            if outcome.retry_after:  # nothing is sent for this long, including recorded attempts
                 seconds = min(outcome.retry_after, self._policy.longest_wait)
                 self._resting_until = max(self._resting_until, time.monotonic() + seconds)
             return replace(outcome, error=replies.clean(scrub_key(outcome.error, key=self._key)))
 
     async def _post(self, body: dict[str, Any]) -> Outcome:
-        """Send one request; whatever a server or a network does is an outcome.
+        """Send one request; any response or failure is an outcome.
 
-        The body goes through the client's own connection as it is, not through its method for chat completions: what
-        that checks of the arguments was checked before, and what it makes of the reply is not used.
+        The body is sent unchanged through the client's own connection, not through its method for chat completions: the
+        arguments that it would check were checked before, and its parsed reply is not used.
         """
         import openai
 
         try:
-            # The client's own limits count each read; this one counts them all.
+            # The client's own timeouts apply to each read; this one applies to the whole call.
             async with asyncio.timeout(self._endpoint.timeout):
                 try:
                     response = await self._openai.post("/chat/completions", body=body, cast_to=httpx2.Response)
@@ -165,7 +164,7 @@ class Client:
 
 
 class CheckedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to an endpoint's checked addresses, whatever its name means to others a moment later."""
+    """Sends requests to an endpoint's checked addresses, even if its name resolves differently a moment later."""
 
     def __init__(self, *, endpoint: Endpoint, resolver: addresses.Resolver) -> None:
         self._is_local = endpoint.is_local
@@ -178,7 +177,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=httpx2.Limits())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request to the first checked address that takes the connection."""
+        """Send a request to the first checked address that accepts the connection."""
         url = request.url
         port = url.port or (443 if url.scheme == "https" else 80)
         if (url.host.lower(), port) != (self._host, self._port):
@@ -191,7 +190,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
                 continue
-            # A compressed reply could unfold without limit; we asked for a plain one.
+            # A compressed reply could expand without limit; we requested a plain one.
             response.headers["content-encoding"] = "identity"
             assert isinstance(response.stream, httpx2.AsyncByteStream)
             response.stream = LimitedStream(response.stream)
@@ -204,7 +203,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
     async def _checked(self) -> list[str]:
-        async with self._resolving:  # requests that start together look the name up once
+        async with self._resolving:  # simultaneous requests resolve the name once
             if time.monotonic() - self._resolved_at > FRESH_SECONDS:
                 try:
                     self._addresses = await asyncio.to_thread(
@@ -216,7 +215,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
             return self._addresses
 
     def _addressed(self, request: httpx2.Request, address: str, body: bytes) -> httpx2.Request:
-        """Return the request with the address in its URL, and the name where the server and its certificate look."""
+        """Return the request with the address in its URL, and the name in the host header and for the certificate."""
         headers = {name: request.headers[name] for name in KEPT_HEADERS if name in request.headers}
         headers |= {"user-agent": "CrowdRAG", "accept-encoding": "identity"}
         if self.key is not None:
@@ -227,7 +226,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
 
 
 class LimitedStream(httpx2.AsyncByteStream):
-    """A reply's body that breaks off when it grows too large."""
+    """The body of a response, aborted when it grows too large."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
@@ -241,27 +240,27 @@ class LimitedStream(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Close the connection's part of it."""
+        """Close the underlying stream."""
         await self._stream.aclose()
 
 
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
-    # Reading the system's certificates takes tens of milliseconds: once a process is enough.
+    # Reading the system's certificates takes tens of milliseconds: once per process is enough.
     return httpx2.create_ssl_context(trust_env=False)
 
 
 HIDDEN = "[key]"
-# What looks like a key although it is none that we know: a server may echo a part of it, or somebody else's.
+# Looks like a key but is not a known one: a server may echo a part of a key, or somebody else's.
 _LIKE_A_KEY = re.compile(r"(?i)\bbearer\s+\S{6,}|\bapi[-_]?key[\"']?\s*[:=]\s*\S+|\b(sk|pk|hf|gsk|xai)[-_][\w*.-]{6,}")
 
 
 class KeyMissingError(GatewayError):
-    """The variable that should hold an endpoint's key is not set, or the key is not for this host."""
+    """The variable for an endpoint's key is not set, or the key is not for this host."""
 
 
 def read_key(endpoint: Endpoint) -> str | None:
-    """Return an endpoint's key, or None where it needs none; only for the host that it was entered for."""
+    """Return an endpoint's key, or None if it needs none; only for the host that it was entered for."""
     if not endpoint.key_variable:
         return None
     if not re.match(KEY_VARIABLE, endpoint.key_variable):
@@ -281,7 +280,7 @@ def read_key(endpoint: Endpoint) -> str | None:
 
 
 def scrub_key(text: str, *, key: str | None, longest: int = 500) -> str:
-    """Return a text without the key, without what looks like one, and not longer than it needs to be."""
+    """Return a text without the key or anything that looks like one, cut to the maximum length."""
     if key:
         text = text.replace(key, HIDDEN)
     return _LIKE_A_KEY.sub(HIDDEN, text)[:longest]

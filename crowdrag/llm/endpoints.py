@@ -1,4 +1,4 @@
-"""Endpoints: the local one, trying one out, and how each is doing."""
+"""Endpoints: the local one, tests of an endpoint, and their state."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,13 +23,13 @@ TRIAL_PROMPT = "Reply with the one word: yes"
 
 
 class NoLocalServerError(GatewayError):
-    """There is no local server to make an endpoint of."""
+    """There is no local server for an endpoint."""
 
 
 def ensure_local(*, url: str | None = None, model: str = LOCAL_MODEL) -> Endpoint:
-    """Make the endpoint "local", or bring it up to date: the server that the runtime started. May be run again.
+    """Create or update the endpoint "local": the server that the runtime started. Idempotent.
 
-    Its address changes with the port; its name, by which its answers are stored, does not.
+    Its port may change, and its URL with it; its name, by which its answers are stored, does not.
     """
     url = (settings.LLM_URL if url is None else url).rstrip("/")
     if not url:
@@ -40,7 +40,7 @@ def ensure_local(*, url: str | None = None, model: str = LOCAL_MODEL) -> Endpoin
     addresses.check_url(url, is_local=True)
     fields = {"base_url": url, "model": model}
     fields |= dict.fromkeys(("is_local", "supports_json_schema", "supports_logprobs"), True)
-    # What the operator may have changed since is only set at first.
+    # Only set at first, since the operator may have changed them.
     first = {"concurrency": 2, "timeout": 600, "max_tokens": 512, "is_allowed": True}
     endpoint, _created = Endpoint.objects.update_or_create(
         name=LOCAL_NAME, defaults=fields, create_defaults={**fields, **first}
@@ -49,7 +49,7 @@ def ensure_local(*, url: str | None = None, model: str = LOCAL_MODEL) -> Endpoin
 
 
 def problems(endpoint: Endpoint) -> list[str]:
-    """Return what keeps an endpoint from being asked, as far as can be said without asking it."""
+    """Return what prevents calls to an endpoint, as far as can be checked without calling it."""
     reasons = [] if endpoint.is_allowed else ["Not allowed."]
     try:
         addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
@@ -61,7 +61,7 @@ def problems(endpoint: Endpoint) -> list[str]:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of trying an endpoint out."""
+    """The result of testing an endpoint."""
 
     endpoint: Endpoint
     text: str = ""
@@ -70,8 +70,8 @@ class Trial:
 
 
 def try_out(*, endpoint: Endpoint) -> Trial:
-    """Ask an endpoint for one word, once, and say what came of it: an operator's check, which no study pays."""
-    # Never from the store, so the question holds the moment.
+    """Ask an endpoint for one word, once, and return the result: an operator's check, which no study pays for."""
+    # Never answered from the store, since the question contains the current time.
     messages = [{"role": "user", "content": f"{TRIAL_PROMPT} ({timezone.now():%Y-%m-%d %H:%M:%S.%f})"}]
     request = gateway.Request(messages=messages, parameters={"max_tokens": 16})
     policy = RetryPolicy(tries=1)
@@ -87,7 +87,7 @@ def try_out(*, endpoint: Endpoint) -> Trial:
 
 
 def summary(*, now: datetime | None = None) -> dict[str, Any]:
-    """Return what the operator sees: each endpoint with what keeps it from being asked, and what studies spent."""
+    """Return the operator's overview: each endpoint with what prevents calls to it, and what studies spent."""
     now = now or timezone.now()
     day = Q(attempts__started_at__gte=now - timedelta(days=1))
     alive = Q(attempts__state=AttemptState.INTENDED, attempts__call__claimed_until__gte=now)
@@ -110,7 +110,7 @@ def summary(*, now: datetime | None = None) -> dict[str, Any]:
 
 
 def study_usage(*, study: Study) -> dict[str, Any]:
-    """Return what a study asked of models, a row for each endpoint and purpose, what went wrong, and its money."""
+    """Return a study's calls, a row for each endpoint and purpose, with failures and cost."""
     attempts = Attempt.objects.filter(study=study)
     rows = (
         attempts.values("endpoint__name", "endpoint__model", "currency", purpose=F("call__purpose"))

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class CallState(models.TextChoices):
-    """What has become of a question to a model."""
+    """The state of a question to a model."""
 
     OPEN = "OPEN", "open"
     ANSWERED = "ANSWERED", "answered"
@@ -12,7 +12,7 @@ class CallState(models.TextChoices):
 
 
 class AttemptState(models.TextChoices):
-    """What has become of one sending of a question."""
+    """The state of one attempt to send a question."""
 
     INTENDED = "INTENDED", "in progress"
     ANSWERED = "ANSWERED", "answered"
@@ -20,7 +20,7 @@ class AttemptState(models.TextChoices):
     UNKNOWN = "UNKNOWN", "unknown outcome"
 
 
-# An unknown outcome can become known later (a late answer, the provider's bill); what is settled stays.
+# An unknown outcome can become known later (a late answer, the provider's bill); a settled one stays.
 ATTEMPT_MOVES = [
     (AttemptState.INTENDED, AttemptState.ANSWERED),
     (AttemptState.INTENDED, AttemptState.FAILED),
@@ -48,7 +48,7 @@ class Fault(models.TextChoices):
 
 
 class TokenParameter(models.TextChoices):
-    """How a server calls the limit of an answer's length."""
+    """A server's name for the limit of an answer's length."""
 
     MAX_TOKENS = "max_tokens", "max_tokens"
     MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"

@@ -1,4 +1,4 @@
-"""Erasing the texts of calls; that a call was made, and what it cost, stays."""
+"""Erasing the texts of calls; the record of a call and its cost stays."""
 
 import json
 from collections.abc import Callable, Collection
@@ -10,16 +10,17 @@ from django.utils import timezone
 
 from .models import Attempt, Call, CallQuerySet
 
-# Up to so many texts, looking for one after the other is faster than going through a string letter by letter.
+# Up to this many texts, searching for each is faster than scanning a string character by character.
 FEW_TEXTS = 20
 CHUNK = 200
 
 
 @transaction.atomic
 def erase(*, calls: CallQuerySet, now: datetime | None = None) -> int:
-    """Erase question and answer of calls, and the replies and errors of their attempts; return how many calls.
+    """Erase question and answer of calls, and the replies and errors of their attempts; return the number of calls.
 
-    The digest stays and says nothing of the text. Whoever still holds the same text and asks again is answered anew.
+    The digest stays and reveals nothing of the text. If somebody still has the same text and asks again, it is sent
+    anew.
     """
     ids = list(calls.filter(erased_at__isnull=True).values_list("pk", flat=True))
     Attempt.objects.filter(call_id__in=ids).exclude(reply__isnull=True, error="").update(reply=None, error="")
@@ -29,14 +30,14 @@ def erase(*, calls: CallQuerySet, now: datetime | None = None) -> int:
 
 
 def erase_containing(texts: Collection[str], *, now: datetime | None = None) -> int:
-    """Erase all calls whose question, answer or error contains one of these texts; return how many.
+    """Erase all calls whose question, answer or error contains one of these texts; return their number.
 
-    Reads every call once, however many texts there are, so it is not for pages.
+    Reads every call once, however many texts there are, so it is too slow for pages.
     """
     if not texts:
         return 0
     contains = container_test(texts)
-    # As the texts stand within JSON strings.
+    # As the texts appear within JSON strings.
     contains_quoted = container_test({json.dumps(text, ensure_ascii=False)[1:-1] for text in texts})
     ids: set[int] = set()
     calls = Call.objects.filter(erased_at__isnull=True).values_list(
@@ -54,9 +55,9 @@ def erase_containing(texts: Collection[str], *, now: datetime | None = None) -> 
 
 
 def container_test(texts: Collection[str]) -> Callable[[str], bool]:
-    """Return a function that says whether a string contains one of the texts, in time linear in the string.
+    """Return a function that tests whether a string contains one of the texts, in time linear in the string.
 
-    Texts that all begin alike are told apart one by one.
+    Texts with the same beginning are compared one by one.
     """
     if len(texts) <= FEW_TEXTS:
         return lambda string: any(text in string for text in texts)

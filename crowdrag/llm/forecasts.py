@@ -1,9 +1,9 @@
-"""What a job of many calls would come to before anything is sent: tokens, money, and how long.
+"""Estimates for a job of many calls before anything is sent: tokens, cost and duration.
 
-Estimates of cost are upper bounds; time is not: an answer seldom takes all tokens that it may have, and no tokeniser
-makes as many tokens as a text has bytes. So an endpoint's speed is measured on its latest answers: how many tokens come
-of what is allowed, how long a call, a token read and a token written take, how many calls were on their way at once,
-and how often a question was asked.
+Estimates of cost are upper bounds; those of time are not: an answer seldom uses all tokens that it may have, and no
+tokeniser makes as many tokens as a text has bytes. So an endpoint's speed is measured on its latest answers: the share
+of allowed tokens that is used, the duration of a call, of a token read and of a token written, the number of concurrent
+calls, and how often a question was sent.
 """
 
 from collections.abc import Sequence
@@ -22,37 +22,37 @@ from .enums import AttemptState, Fault
 from .models import Attempt, Endpoint
 from .requests import output_limit
 
-# So many of an endpoint's latest answers say how fast it is.
+# An endpoint's speed is measured on this many of its latest answers.
 RECENT_ANSWERS: Final = 50
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What an endpoint takes."""
+    """The measured speed of an endpoint."""
 
-    prompt: float  # seconds a token that it reads
-    completion: float  # seconds a token that it writes
-    overlap: float = 1.0  # calls on their way at once, on average: answers that come one by one are 1
-    read: float = 1.0  # tokens read for each token of the upper bound; 1 where nothing tells
-    written: float = 1.0  # tokens written for each that an answer may have; 1 where nothing tells
+    prompt: float  # seconds per token that it reads
+    completion: float  # seconds per token that it writes
+    overlap: float = 1.0  # mean number of concurrent calls: 1 if answers come one by one
+    read: float = 1.0  # tokens read per token of the upper bound; 1 if unknown
+    written: float = 1.0  # tokens written per token that an answer may have; 1 if unknown
     asks: float = 1.0  # how often a question was sent until its answer fitted
-    call: float = 0.0  # seconds that a call takes whatever its size: the network, a queue
+    call: float = 0.0  # seconds per call, whatever its size: the network, a queue
 
     def seconds(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return how long so many calls take that read and write so many tokens together."""
+        """Return how long these calls take with these total numbers of tokens."""
         tokens = self.prompt * prompt_tokens + self.completion * completion_tokens
         return (self.call * calls + tokens) / self.overlap
 
     def seconds_within(self, *, calls: float, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return how long calls probably take whose tokens have these upper bounds."""
+        """Return the expected duration of calls whose tokens have these upper bounds."""
         read, written = self.read * prompt_tokens, self.written * completion_tokens
         return self.asks * self.seconds(calls=calls, prompt_tokens=read, completion_tokens=written)
 
     def at_once(self, calls: int, endpoint: Endpoint) -> "Speed":
-        """Return the speed with as many calls on their way as the endpoint takes, and the last round seldom full.
+        """Return the speed at the endpoint's full concurrency, considering that the last round is seldom full.
 
-        A far server answers more at once than were asked lately: nine calls of which it takes eight take as long as
-        sixteen. A local model shares its processor among them: what it takes was measured as it is.
+        A remote server can answer more at once than were sent lately: with a concurrency of eight, nine calls take as
+        long as sixteen. A local model shares its processor among them, so its measured speed is used as it is.
         """
         if endpoint.is_local or calls <= 0:
             return self
@@ -61,7 +61,7 @@ class Speed:
 
 
 def measure_speed(endpoint: Endpoint, purpose: str) -> Speed | None:
-    """Return the speed of an endpoint's latest answers: for this purpose, else for any; None where there are none."""
+    """Return the speed of an endpoint's latest answers: for this purpose, else for any; None if there are none."""
     answered = (
         Attempt.objects.filter(
             endpoint=endpoint, state=AttemptState.ANSWERED, latency__gt=0, prompt_tokens__gt=0, ended_at__isnull=False
@@ -74,9 +74,9 @@ def measure_speed(endpoint: Endpoint, purpose: str) -> Speed | None:
         return None
     tokens = np.array([(row.prompt_tokens, row.completion_tokens or 0) for row in attempts], dtype=np.float64)
     latency = np.array([row.latency for row in attempts], dtype=np.float64)
-    # An attempt is written down before it is sent, which is when there is a slot for it.
+    # An attempt is recorded before it is sent, when a slot is free.
     ends = [row.ended_at.timestamp() for row in attempts if row.ended_at is not None]
-    # A clock may be set back, and servers answer in no time.
+    # A clock may be set back, and servers may answer in no time.
     busy = max(_busy_seconds(np.array(ends), latency), float(latency.max()))
     call, prompt, completion = _seconds_a_call_and_token(tokens, latency)
     read, written = _shares(attempts, endpoint)
@@ -86,16 +86,16 @@ def measure_speed(endpoint: Endpoint, purpose: str) -> Speed | None:
 
 
 def _busy_seconds(ends: NDArray[np.float64], latency: NDArray[np.float64]) -> float:
-    """Count the seconds in which at least one call was on its way."""
+    """Return the seconds in which at least one call was in flight."""
     order = np.argsort(ends - latency)
     begins, ends = (ends - latency)[order], ends[order]
-    # A call counts from when all that began before it had ended.
+    # A call counts from the time when all earlier calls had ended.
     earlier = np.maximum.accumulate(np.append(begins[0], ends[:-1]))
     return float(np.maximum(ends - np.maximum(begins, earlier), 0.0).sum())
 
 
 def _seconds_a_call_and_token(tokens: NDArray[np.float64], latency: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Fit seconds a call and a token by least squares, none below 0, so that all together take what they took."""
+    """Fit seconds per call and per token by non-negative least squares, scaled to the measured total time."""
     from scipy.optimize import nnls  # imported when needed: it takes a while
 
     sizes = np.column_stack([np.ones(len(tokens)), tokens])
@@ -106,7 +106,7 @@ def _seconds_a_call_and_token(tokens: NDArray[np.float64], latency: NDArray[np.f
 
 
 def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, float]:
-    """What part of the bound of their tokens calls read and wrote; 1 where no call's question is there any more."""
+    """Return the shares of their token bounds that calls read and wrote; 1 if no call still has its question."""
     read = written = most_read = most_written = 0
     for attempt in attempts:
         request: dict[str, Any] | None = attempt.call.request if attempt.call is not None else None
@@ -121,21 +121,21 @@ def _shares(attempts: Sequence[Attempt], endpoint: Endpoint) -> tuple[float, flo
     return (read / most_read if most_read else 1.0), (written / most_written if most_written else 1.0)
 
 
-# What another try may mend: then a unit is tried again, and what was answered comes from the store.
+# A retry may help: then a unit is tried again, and stored answers are reused.
 TRANSIENT_FAULTS: Final = frozenset(
     {Fault.UNREACHABLE, Fault.TIMEOUT, Fault.CUT, Fault.BUSY, Fault.SERVER, Fault.GARBAGE, Fault.LOST}
 )
 
 
 class UnansweredError(RuntimeError):
-    """A server failed for now; what it answered until then is stored."""
+    """A server failed temporarily; its answers so far are stored."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a job would come to: at most so many tokens and so much money, and how long, if that is known.
+    """The estimate of a job: maximum tokens and cost, and the duration, if known.
 
-    `sampled` says of how many requests it was reckoned, where there are more than that.
+    `sampled` is the number of requests on which the estimate is based, if there are more than that.
     """
 
     wanted: int
@@ -160,16 +160,16 @@ def forecast(
     count: int | None = None,
     calls: int | None = None,
 ) -> Forecast:
-    """Return what asking would come to; nothing is sent.
+    """Return the estimate of these requests; nothing is sent.
 
     Parameters
     ----------
     requests
-        What is asked, or an even sample of it.
+        The requests, or an even sample of them.
     count
-        How many things are to be made or judged, where that differs from the number of requests.
+        The number of things to be created or judged, if it differs from the number of requests.
     calls
-        How many requests there are in all, where `requests` are a sample.
+        The total number of requests, if `requests` are a sample.
     """
     estimate = gateway.estimate(endpoint=endpoint, requests=requests)
     sampled = len(requests) if calls is not None and calls > len(requests) else None
@@ -191,7 +191,7 @@ def forecast(
 
 
 def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
-    """Say what a run does before the first answer comes, and for how long."""
+    """Return what a run does before the first answer arrives, and for how long."""
     if seconds < 1:
         return f"Waiting for the first answer of {endpoint}"
     message = "Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far"
@@ -199,6 +199,6 @@ def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:
-    """Raise `UnansweredError` where a server failed for now, so that a unit of work is tried again."""
+    """Raise `UnansweredError` if a server failed temporarily, so that the unit of work is tried again."""
     if failed := [answer for answer in answers if answer.fault in TRANSIENT_FAULTS]:
         raise UnansweredError(f"{endpoint} did not answer {len(failed)} of {len(answers)}: {failed[0].error}")

@@ -1,15 +1,15 @@
 """The gateway: every call to a language model goes through here (docs/adr/0010, 0032).
 
 A question that was answered before is answered from the store and costs nothing, so every job can be killed and
-started again. For any other, one loop in the thread that asks does this, top to bottom, until all are answered:
+restarted. For all others, a loop in the calling thread does this until all are answered:
 
-1. `requests` makes a question of each request; `attempts` looks its answer up in the store.
-2. `attempts` claims questions, holds the money (`ledger`) and writes the attempts, in one transaction.
+1. `requests` turns each request into a question; `attempts` looks its answer up in the store.
+2. `attempts` claims questions, holds the money (`ledger`) and records the attempts, in one transaction.
 3. `client` sends them from its event loop.
-4. `replies` says what each reply means.
+4. `replies` interprets each reply.
 5. `attempts` books them and stores the answers, in one transaction; then the answers are delivered.
 
-What is in flight when a process dies stays in the ledger as unknown, charged at its upper bound.
+Attempts in flight when a process dies stay in the ledger as unknown, charged at their upper bound.
 """
 
 import heapq
@@ -40,14 +40,14 @@ __all__ = [
 ]  # fmt: skip
 
 DEFAULT_POLICY = RetryPolicy()
-# So many questions are prepared and looked up at once, or as many as the endpoint takes: long enough to cost little,
-# short enough that the first are sent at once and those on their way are not kept waiting.
+# This many questions are prepared and looked up at once, or as many as the endpoint takes: enough to be efficient, and
+# few enough that the first are sent at once and attempts in flight are not kept waiting.
 SLICE = 64
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a set of requests comes to at most: upper bounds, without what is stored already."""
+    """Upper bounds of tokens and cost of a set of requests, without those already stored."""
 
     requests: int
     stored: int
@@ -57,14 +57,14 @@ class Estimate:
     currency: str
 
     def scaled(self, requests: int) -> "Estimate":
-        """Return the estimate for so many requests, of which this one's are an even sample."""
+        """Return the estimate for this many requests, of which the current ones are an even sample."""
         factor = Decimal(requests) / max(self.requests, 1)
         prompt, completion = int(self.prompt_tokens * factor), int(self.completion_tokens * factor)
         return Estimate(requests, int(self.stored * factor), prompt, completion, self.cost * factor, self.currency)
 
 
 def estimate(*, endpoint: Endpoint, requests: Iterable[Request]) -> Estimate:
-    """Return what asking would cost at most; nothing is sent."""
+    """Return the maximum cost of these requests; nothing is sent."""
     prepared = [prepare(endpoint=endpoint, request=request) for request in requests]
     questions = {question.digest: question for question in prepared}
     known = attempts.look_up(digests=list(questions))
@@ -86,36 +86,37 @@ def complete_many(
     policy: RetryPolicy = DEFAULT_POLICY,
     resolver: addresses.Resolver = addresses.system_resolver,
 ) -> list[Answer]:
-    """Ask a model many questions, as many at once as the endpoint allows, and return the answers in the same order.
+    """Send many questions to a model, within the endpoint's concurrency, and return the answers in the same order.
 
     Parameters
     ----------
     endpoint, requests
-        Whom to ask what. Equal requests are sent once. The requests are read one after the other, in this thread,
-        shortly before they are sent: a generator may make each when it is read.
+        The endpoint and the requests. Equal requests are sent once. The requests are read one after the other, in this
+        thread, shortly before they are sent: a generator may create each when it is read.
     study
-        Who pays; None only for an operator's check of an endpoint.
+        The study that pays; None only for an operator's check of an endpoint.
     purpose
-        What for, in a word or two ("write", "judge"); kept with the call.
+        The purpose, in a word or two ("write", "judge"); stored with the call.
     on_answer
-        Called in this thread with each `Answer` once it is stored, in the order in which they come; `Answer.index` is
-        its place in `requests`. If it raises (a cancelled run), nothing more is sent, what is in flight is awaited and
-        booked, and the exception goes on to the caller.
+        Called in this thread with each `Answer` once it is stored, in order of arrival; `Answer.index` is its position
+        in `requests`. If it raises (a cancelled run), nothing more is sent, attempts in flight are awaited and booked,
+        and the exception is passed on to the caller.
     check
-        Called in this thread twice a second, also while no answer comes. If it raises (a cancelled run), it is as with
-        `on_answer`, but what is in flight is cut off: at once where calls are free, else after `RetryPolicy.grace`. It
-        is booked as unknown, at its upper bound.
+        Called in this thread twice a second, also while no answer arrives. If it raises (a cancelled run), the same
+        happens, but attempts in flight are aborted: at once if calls are free, else after `RetryPolicy.grace`. They are
+        booked as unknown, at their upper bound.
 
     Returns
     -------
     list of Answer
-        One for each request. A question that failed for good has `fault` and `error`. Failures of the server or the
-        network are asked again another time; an answer that did not fit its schema five times is stored as a failure.
+        One for each request. A question that failed for good has `fault` and `error`. After failures of the server or
+        the network, a later call sends it again; an answer that did not fit its schema five times is stored as a
+        failure.
 
     Raises
     ------
     GatewayError
-        Nothing could be asked, or not all (`BudgetExceededError`, a `RequestError` further on); answers are stored.
+        Nothing could be sent, or not all (`BudgetExceededError`, a `RequestError` further on); answers are stored.
     RuntimeError
         Called inside a transaction: what is sent must be on record even if the caller rolls back.
     """
@@ -125,7 +126,7 @@ def complete_many(
 
 
 class _Exchange:
-    """Brings requests to their answers, in the thread that asks: it alone uses the database."""
+    """Turns requests into answers, in the calling thread: only this thread uses the database."""
 
     def __init__(
         self,
@@ -139,23 +140,23 @@ class _Exchange:
         self._on_answer = on_answer
         self._check = check
         self._capacity = self._endpoint.concurrency + prefetch_limit(self._endpoint.concurrency)
-        self._indexes: dict[str, list[int]] = {}  # of the requests that are one question, by its digest
+        self._indexes: dict[str, list[int]] = {}  # positions of the requests of a question, by its digest
         self.answers: list[Answer | None] = []
         self._is_admitted = False
         self._is_last_slice = False
         self._ready: deque[Question] = deque()
-        # Questions to try again, with the moment from when on: they failed, or another process is asking the same.
+        # Questions to try again, with the earliest time: they failed, or another process is sending the same.
         self._later: list[tuple[float, int, Question]] = []
         self._order = count()
-        self._under_way = 0  # attempts that are written and not yet booked
-        self._failures: Counter[str] = Counter()  # by digest: how often a question failed since its last answer
+        self._under_way = 0  # attempts that are recorded and not yet booked
+        self._failures: Counter[str] = Counter()  # by digest: failures of a question since its last answer
         self._begin_at = now = time.monotonic()
         self._renew_at = now + self._policy.lease / 3
         self._check_at = now + self._policy.heed if check else float("inf")
         self._cut_at = float("inf")
 
     def run(self, resolver: addresses.Resolver) -> None:
-        """Ask until all is answered; what stops it is raised once all in flight is booked."""
+        """Run until all requests are answered; an error is raised once all attempts in flight are booked."""
         self._take_up()
         if not self._ready:
             return
@@ -171,7 +172,7 @@ class _Exchange:
                 raise
 
     def _take_up(self) -> None:
-        """Have questions ready for all that may be sent; what was put off may have been answered meanwhile."""
+        """Prepare questions for all that may be sent; postponed ones may have been answered meanwhile."""
         while len(self._ready) < self._capacity and not self._is_last_slice:
             requests = list(islice(self._requests, max(SLICE, self._endpoint.concurrency)))
             self._is_last_slice = not requests
@@ -183,7 +184,7 @@ class _Exchange:
         self._sort_out(due)
 
     def _prepare(self, requests: list[Request]) -> dict[str, Question]:
-        """Make questions of a slice, by digest; of equal ones the first stands for all, whenever the others come."""
+        """Turn a slice of requests into questions, by digest; equal requests share the question of the first."""
         questions: dict[str, Question] = {}
         for request in requests:
             question = prepare(endpoint=self._endpoint, request=request)
@@ -197,7 +198,7 @@ class _Exchange:
         return questions
 
     def _sort_out(self, questions: dict[str, Question]) -> None:
-        """Deliver the answers that are stored; the other questions are to be asked."""
+        """Deliver stored answers; queue the other questions for sending."""
         answers = attempts.look_up(digests=list(questions))
         self._deliver(answers)
         missing = [question for digest, question in questions.items() if digest not in answers]
@@ -206,7 +207,7 @@ class _Exchange:
         self._ready.extend(missing)
 
     def _admit(self) -> None:
-        """Check once, before anything is sent, that the study may ask the endpoint."""
+        """Check once, before anything is sent, that the study may use the endpoint."""
         if (study := self._context.study) is not None:
             if not self._endpoint.is_allowed:
                 raise EndpointNotAllowedError(
@@ -217,7 +218,7 @@ class _Exchange:
         self._is_admitted = True
 
     def _begin(self) -> None:
-        """Write attempts for as many questions as there is room for, and send them."""
+        """Record attempts for as many questions as there are free slots, and send them."""
         while self._ready and self._under_way < self._capacity and time.monotonic() >= self._begin_at:
             room = min(self._capacity - self._under_way, len(self._ready))
             questions = [self._ready.popleft() for _number in range(room)]
@@ -232,7 +233,7 @@ class _Exchange:
             self._deliver(begun.answers)
 
     def _settle(self, results: list[Result]) -> None:
-        """Book what has come back, deliver the answers, and see to it that the rest is asked again."""
+        """Book results, deliver the answers, and queue the rest for another attempt."""
         if not results:
             return
         self._under_way -= len(results)
@@ -256,7 +257,7 @@ class _Exchange:
         return replies.judge(started, outcome, failures=failures, policy=self._policy)
 
     def _ask_again(self, question: Question, outcome: Outcome) -> None:
-        if outcome.is_settled:  # our lease had run out, and whoever has the question now has not answered it yet
+        if outcome.is_settled:  # our lease had expired; its new holder has not answered yet
             self._put_off(question, self._policy.poll)
         elif outcome.fault == Fault.INVALID:
             del self._failures[question.digest]
@@ -270,7 +271,7 @@ class _Exchange:
         heapq.heappush(self._later, (time.monotonic() + seconds, next(self._order), question))
 
     def _deliver(self, answers: dict[str, Answer]) -> None:
-        """Give stored answers, by digest, to all requests; if one cannot be delivered, the others still are."""
+        """Deliver stored answers, by digest, to all requests; if one delivery fails, the others still happen."""
         failure: Exception | None = None
         for digest, answer in answers.items():
             try:
@@ -288,7 +289,7 @@ class _Exchange:
             self._on_answer(answer)
 
     def _patience(self) -> float:
-        """Return for how many seconds there is nothing to do unless a reply comes."""
+        """Return the seconds until there is something to do, unless a reply arrives."""
         moments = [self._renew_at, self._check_at, self._cut_at]
         if self._later:
             moments.append(self._later[0][0])
@@ -297,7 +298,7 @@ class _Exchange:
         return min(moments) - time.monotonic()
 
     def _keep_up(self) -> None:
-        """Renew our leases well before they run out, and look whether the job is to stop."""
+        """Renew our leases well before they expire, and check whether the job is to stop."""
         now = time.monotonic()
         if now >= self._renew_at:
             self._renew_at = now + self._policy.lease / 3
@@ -312,7 +313,7 @@ class _Exchange:
                 raise
 
     def _wind_up(self) -> None:
-        """Send nothing more, book what is in flight when it comes, and let others ask what we will not."""
+        """Send nothing more, book attempts in flight as they arrive, and release the rest."""
         self._client.stop()
         while self._under_way:
             self._ready.clear()

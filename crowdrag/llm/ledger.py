@@ -1,8 +1,8 @@
-"""Money: what a call can cost at most is held before it is sent, and settled when its outcome is known.
+"""Money: the maximum cost of a call is held before it is sent, and settled when its outcome is known.
 
-What is held for a call is the upper bound of its cost, in one conditional update of the study's row, so that any number
-of processes may ask at once. Spent and held together never pass the budget; a study can only come out above it if a
-server bills more tokens than it was allowed to make, and then by no more than that excess for the calls in flight.
+The upper bound of a call's cost is held by one conditional update of the study's row, so that any number of processes
+may send at once. Spent and held together never exceed the budget, unless a server bills more tokens than it was allowed
+to generate; then only by that excess for the calls in flight.
 """
 
 import json
@@ -27,13 +27,13 @@ MILLION = Decimal(1_000_000)
 # Chat templates wrap each message, and some servers prepend lines of their own.
 TOKENS_PER_MESSAGE = 16
 TOKENS_PER_REQUEST = 64
-# A server that reports more than we allowed for is believed up to this factor; beyond it the figure is absurd.
+# Reported usage up to this multiple of what we allowed is believed; beyond it the figure is absurd.
 CREDIBLE_FACTOR = 4
 
 
 @dataclass(frozen=True)
 class TokenUsage:
-    """The tokens that a call is booked with, or their bound; estimated where the server's figures were not used."""
+    """The tokens with which a call is booked, or their bound; estimated if the server's figures were not used."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -41,10 +41,10 @@ class TokenUsage:
 
 
 def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: int) -> TokenUsage:
-    """Return the most tokens that a call can be billed for, if the server keeps to what it was asked.
+    """Return the maximum number of tokens that a call can be billed for, if the server respects the request.
 
     No tokeniser in use makes more tokens than a text has bytes (they all fall back to bytes), so bytes are a bound
-    that needs no tokeniser; `extra` is whatever else is sent that may count (a schema).
+    that needs no tokeniser; `extra` is any other content that may count (a schema).
     """
     size = sum(len(message["content"].encode()) for message in messages)
     size += len(json.dumps(extra, ensure_ascii=False).encode()) if extra is not None else 0
@@ -52,15 +52,15 @@ def bound_tokens(*, messages: Sequence[dict[str, str]], extra: Any, completion: 
 
 
 def price(*, endpoint: Endpoint, prompt: int, completion: int) -> Decimal:
-    """Return what so many tokens cost, in minor units, exactly."""
+    """Return the exact price of these tokens, in minor units."""
     return (prompt * endpoint.input_price + completion * endpoint.output_price) / MILLION
 
 
 def read_usage(reported: Any, *, most: TokenUsage, text: str | None) -> TokenUsage:
-    """Return the tokens that a server reported, each replaced by its upper bound where it cannot be true.
+    """Return the tokens that a server reported, each replaced by its upper bound if it cannot be true.
 
-    Missing, negative, fractional and absurd figures, no input tokens, and no output tokens for an answer that has
-    text cannot be true. A figure over the bound but not absurd is what will be billed: it is believed and marked.
+    Missing, negative, fractional and absurd figures, no input tokens, and no output tokens for an answer with text
+    cannot be true. A figure over the bound but not absurd will be billed: it is believed and marked.
     """
     figures = reported if isinstance(reported, dict) else {}
     prompt, guessed_prompt = _credible_count(figures.get("prompt_tokens"), least=1, most=most.prompt_tokens)
@@ -81,22 +81,22 @@ OPEN_STATES = (AttemptState.INTENDED, AttemptState.UNKNOWN)
 
 
 class BudgetError(GatewayError):
-    """A study may not ask an endpoint that costs money."""
+    """A study may not use an endpoint that costs money."""
 
 
 class BudgetExceededError(BudgetError):
-    """The next call could pass the study's budget."""
+    """The next call could exceed the study's budget."""
 
 
 class Totals(NamedTuple):
-    """What the attempts of a study sum to."""
+    """Sums over the attempts of a study."""
 
     held: Decimal
     settled: Decimal
 
 
 def admit(*, study: Study, endpoint: Endpoint) -> None:
-    """Check that a study may ask an endpoint at all: free, or with a budget in the currency of its prices."""
+    """Check that a study may use an endpoint at all: free, or with a budget in the currency of its prices."""
     if endpoint.is_free:
         return
     if study.llm_budget is None:
@@ -113,10 +113,10 @@ def admit(*, study: Study, endpoint: Endpoint) -> None:
 
 
 def hold(*, study: Study | None, amount: Decimal) -> bool:
-    """Hold money for a call about to be sent; false where the budget does not allow it.
+    """Hold money for a call about to be sent; False if the budget does not allow it.
 
     One UPDATE whose condition reads only the row it changes (and the budget): under READ COMMITTED, PostgreSQL checks
-    it again on the newest version of the row after waiting for another's update, so that no two can both take the rest.
+    it again on the newest version of the row after waiting for another update, so that no two can both take the rest.
     """
     if study is None or not amount:
         return True
@@ -145,7 +145,7 @@ def settle(*, study: Study | None, bound: Decimal, cost: Decimal) -> None:
 
 @transaction.atomic
 def settle_unknown(*, attempts: Iterable[Attempt], cost: Decimal = ZERO) -> int:
-    """Settle attempts whose outcome was unknown at what the provider's bill says (nothing, by default)."""
+    """Settle attempts with an unknown outcome at the amount on the provider's bill (nothing, by default)."""
     ids = [attempt.pk for attempt in attempts]
     unknown = list(Attempt.objects.select_for_update().unsettled().filter(pk__in=ids).order_by("id"))
     for attempt in unknown:
@@ -163,12 +163,12 @@ def give_up(attempts: QuerySet[Attempt], now: datetime) -> int:
 
 
 def give_up_lost(*, now: datetime) -> int:
-    """Mark all attempts whose sender was lost as unknown, and return how many."""
+    """Mark all attempts whose sender was lost as unknown, and return their number."""
     return give_up(Attempt.objects.lost(now), now)
 
 
 def audit(*, study: Study) -> tuple[Totals, Totals]:
-    """Return what the study's attempts sum to and what its counter says; they are equal, always."""
+    """Return the sums of the study's attempts and its counter; the two must always be equal."""
     is_open = Q(state__in=OPEN_STATES)
     sums = Attempt.objects.filter(study=study).aggregate(
         held=Sum("cost", filter=is_open, default=ZERO), settled=Sum("cost", filter=~is_open, default=ZERO)
@@ -178,7 +178,7 @@ def audit(*, study: Study) -> tuple[Totals, Totals]:
 
 
 def remaining(*, study: Study) -> Decimal | None:
-    """Return what is left of a study's budget, or None where it has none."""
+    """Return the rest of a study's budget, or None if it has none."""
     if study.llm_budget is None:
         return None
     spend = StudySpend.objects.filter(study=study).first()
@@ -186,6 +186,6 @@ def remaining(*, study: Study) -> Decimal | None:
 
 
 def spending_line(study: Study) -> SpendingLine | None:
-    """Return what calls to models have cost at most, for the study's overview; None if nothing, and no budget."""
+    """Return the maximum cost of calls to models for the study's overview; None without cost and budget."""
     total = sum((spend.total for spend in StudySpend.objects.filter(study=study)), ZERO)
     return SpendingLine("Models", "study_models", total, budget=study.llm_budget) if total or study.llm_budget else None

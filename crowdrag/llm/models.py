@@ -1,4 +1,4 @@
-"""Endpoints that the operator allows, questions with their answers, each sending of them, and what studies spent."""
+"""Endpoints that the operator allows, questions with their answers, attempts to send them, and spending of studies."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,18 +29,18 @@ def _check(name: str, condition: Q) -> CheckConstraint:
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
-    """What can be said of endpoints."""
+    """Queries of endpoints."""
 
     def allowed(self) -> "EndpointQuerySet":
-        """Keep those that the operator allows to be asked."""
+        """Keep endpoints that the operator allows."""
         return self.filter(is_allowed=True)
 
 
 class Endpoint(models.Model):
-    """One model at one server: where it is, what it costs, what it can do.
+    """One model on one server: its address, prices and capabilities.
 
-    The key itself is never stored: `key_variable` names the environment variable that holds it, and `key_host` the
-    one host that it may be sent to.
+    The key itself is never stored: `key_variable` names the environment variable that holds it, and `key_host` the only
+    host that it may be sent to.
     """
 
     name = models.CharField("name", max_length=100, unique=True)
@@ -116,7 +116,7 @@ class Endpoint(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Refuse an address that would be refused when a call is sent, and a key that is bound to another host."""
+        """Reject an address that would be rejected when a call is sent, and a key that is bound to another host."""
         if not self.base_url:
             return
         try:
@@ -139,25 +139,25 @@ class Endpoint(models.Model):
 
     @property
     def identity(self) -> str:
-        """What stands for this endpoint in the digest of a call.
+        """The value that identifies this endpoint in the digest of a call.
 
-        A local server's port may change whenever it starts, so a local endpoint is known by its name; any other is
-        known by its address, so that two endpoints which differ only in key or price share their answers.
+        A local server's port may change at every start, so a local endpoint is identified by its name; any other by its
+        address, so that two endpoints which differ only in key or price share their answers.
         """
         return f"local:{self.name}" if self.is_local else self.base_url.rstrip("/")
 
 
 class CallQuerySet(models.QuerySet["Call"]):
-    """What can be said of calls."""
+    """Queries of calls."""
 
     def settled(self) -> "CallQuerySet":
-        """Keep those that are answered from the store: asking again would send nothing."""
+        """Keep calls that are answered from the store: asking again would send nothing."""
         return self.filter(
             Q(state=CallState.ANSWERED) | Q(state=CallState.FAILED, fault=Fault.INVALID), erased_at__isnull=True
         )
 
     def claimable(self, token: UUID, now: datetime) -> "CallQuerySet":
-        """Keep those that the holder of this token may ask now: not settled, and nobody else's lease is running."""
+        """Keep calls that the holder of this token may send now: not settled, and under nobody else's lease."""
         unsettled = (
             Q(state=CallState.OPEN) | (Q(state=CallState.FAILED) & ~Q(fault=Fault.INVALID)) | Q(erased_at__isnull=False)
         )
@@ -166,10 +166,11 @@ class CallQuerySet(models.QuerySet["Call"]):
 
 
 class Call(models.Model):
-    """A question in all that decides its answer: endpoint, model, messages, parameters, schema, number of the sample.
+    """A question and everything that determines its answer: endpoint, model, messages, parameters, schema, sample.
 
-    `digest` is the SHA-256 of these. While somebody asks, the row is claimed: `claimed_by` until `claimed_until`,
-    with `fence` counting the claims, so that whoever was too slow cannot write. Erasing the texts leaves the digest.
+    `digest` is the SHA-256 of these. While it is being sent, the row is claimed: `claimed_by` until `claimed_until`,
+    with `fence` counting the claims, so that a process that was too slow cannot write. Erasing the texts leaves the
+    digest.
     """
 
     digest = models.CharField(max_length=64, unique=True)
@@ -177,7 +178,7 @@ class Call(models.Model):
     model = models.CharField("model", max_length=200)
     sample = models.PositiveIntegerField("sample", default=0)
     purpose = models.CharField("purpose", max_length=100)
-    # The study that asked first; its deletion takes the texts along. Empty: an operator's check.
+    # The study that asked first; its deletion also deletes the texts. Empty: an operator's check.
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="calls")
     state = models.CharField("state", max_length=10, choices=CallState.choices, default=CallState.OPEN)
     fault = models.CharField("fault", max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
@@ -250,28 +251,29 @@ class Call(models.Model):
 
 
 class AttemptQuerySet(models.QuerySet["Attempt"]):
-    """What can be said of attempts."""
+    """Queries of attempts."""
 
     def in_flight(self, now: datetime) -> "AttemptQuerySet":
-        """Keep those on their way whose sender is still known to live."""
+        """Keep attempts in flight whose sender is still known to be alive."""
         return self.filter(state=AttemptState.INTENDED, call__claimed_until__gte=now)
 
     def lost(self, now: datetime) -> "AttemptQuerySet":
-        """Keep those on their way whose sender let its lease run out, or whose call somebody else claimed since."""
+        """Keep attempts in flight whose sender's lease expired, or whose call another process has claimed since."""
         alive = Call.objects.filter(
             pk=models.OuterRef("call_id"), fence=models.OuterRef("fence"), claimed_until__gte=now
         )
         return self.filter(~models.Exists(alive), state=AttemptState.INTENDED)
 
     def unsettled(self) -> "AttemptQuerySet":
-        """Keep those that are charged at their upper bound because their outcome is not known."""
+        """Keep attempts that are charged at their upper bound because their outcome is not known."""
         return self.filter(state=AttemptState.UNKNOWN)
 
 
 class Attempt(models.Model):
-    """What was sent once, for which study, and what came of it. The sum of `cost` is the ledger.
+    """One attempt to send a question: for which study, and its outcome. The sum of `cost` is the ledger.
 
-    While the outcome is not known `cost` is the upper bound `bound`; afterwards what the server said it counted.
+    While the outcome is not known, `cost` is the upper bound `bound`; afterwards it follows the usage that the server
+    reported.
     """
 
     call = models.ForeignKey(Call, models.SET_NULL, null=True, related_name="attempts")
@@ -283,7 +285,7 @@ class Attempt(models.Model):
     state = models.CharField("state", max_length=10, choices=AttemptState.choices, default=AttemptState.INTENDED)
     fault = models.CharField("fault", max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
     error = models.TextField("error", blank=True, help_text="Keys are removed.")
-    # What the server said where that could not be used: the next question quotes it.
+    # The server's reply if it could not be used: the next attempt quotes it.
     reply = models.TextField("unusable reply", null=True, blank=True)  # noqa: DJ001 - null: none, or erased
     http_status = models.PositiveSmallIntegerField("HTTP status", null=True, blank=True)
     retry_after = models.FloatField("retry after (s)", null=True, blank=True)
@@ -342,10 +344,10 @@ class Attempt(models.Model):
 
 
 class StudySpend(models.Model):
-    """The sum of a study's attempts: `settled` for known outcomes, `held` for those on their way or unknown.
+    """The sum of a study's attempts: `settled` for known outcomes, `held` for those in flight or unknown.
 
-    A counter beside the sum, because a budget can be kept under concurrency only by a conditional update of one row.
-    `ledger.audit` compares the two.
+    A counter in addition to the sum, because a budget can be enforced under concurrency only by a conditional update of
+    one row. `ledger.audit` compares the two.
     """
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="spend")
@@ -360,5 +362,5 @@ class StudySpend(models.Model):
 
     @property
     def total(self) -> Decimal:
-        """What the study has spent at most."""
+        """The study's maximum spending so far."""
         return Decimal(self.held + self.settled)

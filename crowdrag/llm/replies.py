@@ -1,7 +1,7 @@
-"""What the reply to an attempt means: answered, failed, or outcome unknown; and whether it settles the question.
+"""The meaning of the reply to an attempt: answered, failed, or outcome unknown; and whether it settles the question.
 
-Whoever pays must know the difference: a request that never left, or that the server itself says it did not work on,
-costs nothing; one whose reply was cut, late or unreadable may have been worked on and billed. Structured answers are
+The difference affects the cost: a request that was never sent, or that the server says it did not process, costs
+nothing; one whose reply was cut, late or unreadable may have been processed and billed. Structured answers are
 validated strictly and never guessed.
 """
 
@@ -23,14 +23,14 @@ from .attempts import Outcome, StartedAttempt
 from .enums import AttemptState, Fault
 from .retry_policy import RetryPolicy
 
-# Asked again: the server was late, in conflict, overrun or failing.
+# Sent again: the server was late, in conflict, overloaded or failing.
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
-# Somebody between us and the server gave up waiting; the server may have gone on.
+# A proxy or the client gave up waiting; the server may have continued.
 AMBIGUOUS_STATUSES = frozenset({408, 499, 502, 504, 520, 522, 524})
 
 
 def read_response(response: httpx2.Response) -> Outcome:
-    """Return what a server's response means."""
+    """Interpret a server's response."""
     status = response.status_code
     if 200 <= status < 300:
         return replace(_read_completion(response.content), http_status=status)
@@ -48,7 +48,7 @@ def read_response(response: httpx2.Response) -> Outcome:
         fault = Fault.SERVER
     else:
         fault = Fault.REJECTED
-    # An exhausted account answers 429 for ever; asking again only delays the news.
+    # An exhausted account answers 429 for ever; a retry only delays the error.
     is_transient = (status in TRANSIENT_STATUSES or status >= 500) and "insufficient_quota" not in text
     wait = retry_policy.retry_after(response.headers, now=timezone.now())
     return Outcome(state, fault, f"HTTP {status}: {error or text[:300]}", is_transient, status, wait)
@@ -58,7 +58,7 @@ def _read_completion(content: bytes) -> Outcome:
     try:
         body = json.loads(content)
         if isinstance(body, dict) and body.get("error"):
-            # Some servers put a late failure under status 200; what was done until then may be billed.
+            # Some servers report a late failure with status 200; work done until then may be billed.
             state = AttemptState.ANSWERED if "usage" in body else AttemptState.UNKNOWN
             return Outcome(state, Fault.SERVER, _message(body), is_transient=True, reported=body.get("usage"))
         return _parse_completion(body)
@@ -71,7 +71,7 @@ def _read_completion(content: bytes) -> Outcome:
 
 
 def read_failure(error: Exception, *, timeout: float) -> Outcome:
-    """Return what it means that no response came."""
+    """Interpret a missing response."""
     causes: list[BaseException] = [error]
     while (cause := causes[-1].__cause__) is not None and cause not in causes:
         causes.append(cause)
@@ -88,7 +88,7 @@ def read_failure(error: Exception, *, timeout: float) -> Outcome:
 
 
 def _parse_completion(body: Any) -> Outcome:
-    """Return what a chat completion says, or raise for what is none."""
+    """Return the outcome of a chat completion, or raise an error if it is not one."""
     choice = body["choices"][0]
     message = choice["message"]
     text, refusal = message.get("content"), message.get("refusal")
@@ -117,7 +117,7 @@ def _prompt_tokens(tokens: list[dict[str, dict[str, Any]] | None]) -> list[list[
 
 
 def clean(value: Any) -> Any:
-    """Return a value that PostgreSQL can keep: NUL and halves of surrogate pairs become U+FFFD, infinities null."""
+    """Return a value that PostgreSQL can store: NUL and lone surrogates become U+FFFD, infinities null."""
     match value:
         case float() if not math.isfinite(value):
             return None
@@ -132,7 +132,7 @@ def clean(value: Any) -> Any:
 
 
 def _stated_error(content: str) -> str | None:
-    """Return the error that a server states in JSON; None where it states none."""
+    """Return the error message in a JSON response; None if there is none."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -146,9 +146,9 @@ def _message(body: dict[str, Any]) -> str:
 
 
 def judge(started: StartedAttempt, outcome: Outcome, *, failures: int, policy: RetryPolicy) -> Outcome:
-    """Say what an attempt came to: its tokens, its document, and whether the question is settled by it.
+    """Return the result of an attempt: its tokens, its document, and whether it settles the question.
 
-    `failures` is how often servers or connections failed at the question before.
+    `failures` is the number of earlier failures of servers or connections for this question.
     """
     if outcome.state == AttemptState.ANSWERED:
         usage = ledger.read_usage(outcome.reported, most=started.bound, text=outcome.text)
@@ -170,10 +170,10 @@ class InvalidAnswerError(ValueError):
 
 
 def parse_document(text: str | None, schema: Mapping[str, Any]) -> Any:
-    """Return the document that an answer is, or raise what is wrong with it.
+    """Return the document of an answer, or raise an error that says what is wrong with it.
 
-    The whole answer must be one JSON document that is valid under the schema; nothing is cut out of surrounding words,
-    repaired or filled in.
+    The whole answer must be one JSON document that is valid under the schema; nothing is extracted from surrounding
+    text, repaired or filled in.
     """
     if not text or not text.strip():
         raise InvalidAnswerError("The answer is empty.")
@@ -193,7 +193,7 @@ def parse_document(text: str | None, schema: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=256)
 def _validator(schema: str) -> jsonschema.Draft202012Validator:
-    """Return the validator of a schema: making one takes longer than using it."""
+    """Return the validator of a schema, cached because creating one takes longer than using it."""
     # An empty registry: a schema never makes us fetch another one.
     return jsonschema.Draft202012Validator(json.loads(schema), registry=referencing.Registry())
 

@@ -1,4 +1,4 @@
-"""What a model is asked, and what comes of it: requests, the questions stored for them, bodies to send, answers."""
+"""Requests to a model and their answers: the stored questions and the bodies to send."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from . import GatewayError, ledger
 from .models import Call, Endpoint
 
 ROLES = frozenset({"system", "developer", "user", "assistant"})
-# The gateway's own to set, or what would make one call be billed as several.
+# Set by the gateway only, or would bill one call as several.
 RESERVED = frozenset(
     {"model", "messages", "stream", "stream_options", "n", "best_of", "response_format", "tools", "tool_choice"}
     | {"functions", "function_call", "extra_headers", "extra_query", "extra_body", "timeout", "user", "store"}
@@ -24,15 +24,15 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class RequestError(GatewayError):
-    """A request that no model should be sent."""
+    """A request that must not be sent to a model."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question: messages, sampling parameters, the schema of the answer, and which sample of it is wanted.
+    """One question: messages, sampling parameters, the schema of the answer, and its sample number.
 
-    Parameters are the server's own (`temperature`, `max_tokens`, `seed`, `logprobs`, ...; unknown names are passed
-    on). Two requests that differ in `sample` alone are asked apart, with a `seed` shifted by it where one is given.
+    Parameters are the server's own (`temperature`, `max_tokens`, `seed`, `logprobs`, ...; unknown names are passed on).
+    Two requests that differ only in `sample` are sent separately, with a `seed` shifted by it if there is one.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -43,10 +43,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a request; `index` is its place among those asked together.
+    """The result of a request; `index` is its position among the requests sent together.
 
-    `text` is what the model said (empty and cut answers included: see `finish_reason`), `data` the parsed and
-    validated document where a schema was given, `refusal` the model's own refusal, `error` why there is no answer.
+    `text` is what the model said (including empty and cut answers: see `finish_reason`), `data` the parsed and
+    validated document if a schema was given, `refusal` the model's own refusal, `error` why there is no answer.
     """
 
     index: int
@@ -65,13 +65,13 @@ class Answer:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the answer ended because it grew too long."""
+        """Whether the answer was cut because it grew too long."""
         return self.finish_reason == "length"
 
 
 @dataclass(frozen=True)
 class Question:
-    """A checked request as it is kept: canonical content and its digest."""
+    """A validated request as it is stored: canonical content and its digest."""
 
     digest: str
     messages: list[dict[str, str]]
@@ -81,15 +81,15 @@ class Question:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What is kept of it beside endpoint and sample."""
+        """The stored content besides endpoint and sample."""
         return {"messages": self.messages, "parameters": self.parameters, "schema": self.schema}
 
 
 def prepare(*, endpoint: Endpoint, request: Request) -> Question:
-    """Check a request and return it in canonical form with its digest.
+    """Validate a request and return it in canonical form with its digest.
 
     The digest is the SHA-256 of canonical JSON (sorted keys, whole numbers as integers) of endpoint, model, messages,
-    parameters, schema and sample number, so that the same question has the same digest whoever asks, at any time.
+    parameters, schema and sample number, so that the same question always has the same digest.
     """
     messages, parameters = _messages(request.messages), _parameters(endpoint, request.parameters)
     schema = None if request.schema is None else _checked_schema(json.dumps(_canonical(request.schema)))
@@ -108,7 +108,7 @@ def prepare(*, endpoint: Endpoint, request: Request) -> Question:
 
 
 def stored_answer(call: Call, *, cached: bool = True) -> Answer:
-    """Return the answer that a settled call holds; whoever delivers it gives it its index."""
+    """Return the stored answer of a settled call; the caller sets its index."""
     return Answer(
         index=0, call=call.pk, text=call.text, data=call.data, refusal=call.refusal, finish_reason=call.finish_reason,
         logprobs=call.logprobs, error=call.error, fault=call.fault, cached=cached,
@@ -146,15 +146,15 @@ def compose(
 
 
 def output_limit(parameters: Mapping[str, Any], endpoint: Endpoint) -> int:
-    """Return how many tokens an answer may have: as the parameters say, or the endpoint's own limit."""
+    """Return how many tokens an answer may have: from the parameters, else the endpoint's own limit."""
     return next((parameters[name] for name in LIMITS if name in parameters), endpoint.max_tokens)
 
 
 def _build_messages(question: Question, endpoint: Endpoint, complaint: Complaint | None) -> list[dict[str, str]]:
-    """Return the messages to send: with the schema where the server takes none, and with what was wrong last time.
+    """Return the messages to send: with the schema if the server takes none, and with what was wrong last time.
 
-    The complaint is quoted only where asking the same again would bring the same answer. Where the server samples, the
-    same question is asked again.
+    The complaint is quoted only if the same question would get the same answer. If the server samples, the same
+    question is sent again.
     """
     messages = [dict(message) for message in question.messages]
     if question.schema is None:
@@ -174,7 +174,7 @@ def _build_messages(question: Question, endpoint: Endpoint, complaint: Complaint
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether every object in a schema is closed and requires all it names, which servers' strict modes insist on."""
+    """Return whether every object in a schema is closed and requires all its properties, for strict modes."""
     if isinstance(schema, list):
         return all(is_strict(part) for part in schema)
     if not isinstance(schema, Mapping):
@@ -215,7 +215,7 @@ def _parameters(endpoint: Endpoint, parameters: Mapping[str, Any]) -> dict[str, 
     return canonical
 
 
-# Thousands of questions share a schema, and checking one takes longer than all else that is done with a question.
+# Thousands of questions share a schema, and checking it takes longer than everything else.
 @lru_cache(maxsize=256)
 def _checked_schema(text: str) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(text)
@@ -227,7 +227,7 @@ def _checked_schema(text: str) -> dict[str, Any]:
 
 
 def _canonical(value: Any) -> Any:
-    """Return a value as JSON would give it back, with 1.0 and 1 made one."""
+    """Return a value as parsed from JSON, with 1.0 and 1 made equal."""
     match value:
         case Mapping():
             return {str(key): _canonical(inner) for key, inner in value.items()}
@@ -247,7 +247,7 @@ def _canonical(value: Any) -> Any:
 
 def _is_storable(text: str) -> bool:
     try:
-        text.encode()  # refuses halves of surrogate pairs; faster than a look at each character
+        text.encode()  # rejects lone surrogates; faster than checking each character
     except UnicodeEncodeError:
         return False
     return "\0" not in text

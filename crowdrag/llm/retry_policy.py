@@ -1,4 +1,4 @@
-"""How long to wait before asking again."""
+"""How long to wait before a retry."""
 
 import random
 from collections.abc import Mapping
@@ -9,23 +9,23 @@ from email.utils import parsedate_to_datetime
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how patiently a model is asked."""
+    """How often and at which intervals a question is sent."""
 
-    tries: int = 6  # sendings of one question until it is given up, when servers or connections fail
-    asks: int = 5  # answers to one question until it is recorded as a failure, when they do not fit the schema
+    tries: int = 6  # attempts of one question before giving up, when servers or connections fail
+    asks: int = 5  # answers to one question before it is recorded as a failure, when they do not fit the schema
     first_pause: float = 0.5
     longest_pause: float = 60.0
-    longest_wait: float = 300.0  # the most that a server's Retry-After is honoured for
-    lease: float = 30.0  # a claim that is not renewed for so long is free for others
-    grace: float = 20.0  # a cancelled job waits so long for what is in flight and paid for
-    heed: float = 0.5  # how often to look whether the job was cancelled
-    poll: float = 0.1  # how often to look whether there is room, or whether another process has the answer
+    longest_wait: float = 300.0  # maximum of a server's Retry-After that is respected
+    lease: float = 30.0  # a claim that is not renewed for this long may be taken by others
+    grace: float = 20.0  # a cancelled job waits this long for paid calls in flight
+    heed: float = 0.5  # how often to check whether the job was cancelled
+    poll: float = 0.1  # how often to check whether there is a free slot, or an answer of another process
 
     def delay(self, *, failures: int, retry_after: float | None) -> float:
-        """Return the seconds to wait after so many failures: what the server asked for, or exponential backoff.
+        """Return the seconds to wait after this many failures: as the server asked, or exponential backoff.
 
-        Jitter spreads the questions that failed together: between half and all of the doubled pause; on top of what
-        the server asks for, up to a tenth more.
+        Jitter spreads the questions that failed together: between half and all of the doubled pause; in addition to
+        what the server asks for, up to a tenth more.
         """
         if retry_after is not None:
             return min(retry_after, self.longest_wait) * (1 + 0.1 * random.random())

@@ -1,4 +1,4 @@
-"""Addresses of the gateway's pages."""
+"""Pages of the gateway."""
 
 from django.urls import path
 

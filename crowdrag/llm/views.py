@@ -1,4 +1,4 @@
-"""The pages of models: the operator's, of all endpoints, and a study's, of what it asked and what that cost."""
+"""The pages of models: the operator's page of all endpoints, and a study's page of its calls and their cost."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

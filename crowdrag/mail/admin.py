@@ -1,4 +1,4 @@
-"""The operators' pages: which emails were sent. Addresses are shown to nobody."""
+"""The operator's admin pages: which emails were sent. Addresses are never shown."""
 
 from django.contrib import admin
 
@@ -9,7 +9,7 @@ from .models import Mail
 
 @admin.register(Mail)
 class MailAdmin(ReadOnlyAdmin):
-    """How far an email has got."""
+    """The delivery state of emails."""
 
     list_display = ("event", "participant", "state", "tries", "problem", "created_at", "sent_at")
     list_filter = ("state", "event")

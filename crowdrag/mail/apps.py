@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ class MailConfig(AppConfig):
     verbose_name = "Email"
 
     def ready(self) -> None:
-        """Register a section of the dashboard, who listens to answers, and what is done from time to time."""
+        """Register a section of the dashboard, the listener for answers, and scheduled tasks."""
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.messages import services as messages
@@ -24,6 +24,6 @@ class MailConfig(AppConfig):
         participant_dashboard.register_section("mail/_dashboard_section.html", dashboard.section)
         messages.on_answer(work_events.publish_answer)
         activities.on_erase(services.erase)
-        # The sweep only wakes a worker: a mail server that answers slowly must keep nobody waiting.
+        # The sweep only wakes a worker, so that a slow mail server delays nothing else.
         schedules.register("mail", tasks.wake, timedelta(seconds=10))
         schedules.register("mail.tidy", outbox.remove_old, timedelta(hours=1))

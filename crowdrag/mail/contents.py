@@ -1,4 +1,4 @@
-"""The words of an email, in the study's language: plain text, and the same as simple HTML."""
+"""The text of an email in the study's language, as plain text and simple HTML."""
 
 from dataclasses import dataclass
 from email.utils import parseaddr
@@ -23,14 +23,14 @@ from .models import Mail, MailAddress
 
 @dataclass(frozen=True)
 class MailText:
-    """A subject, and sentences, each a paragraph of its own."""
+    """A subject, and sentences, one per paragraph."""
 
     subject: str
     sentences: list[str]
 
 
 def build(mail: Mail, address: MailAddress, *, connection: Any = None) -> EmailMultiAlternatives:
-    """Return an email that can be sent; the same row gives the same Message-ID each time."""
+    """Return an email that can be sent; the same row always gives the same Message-ID."""
     study = mail.participant.study
     with in_study_language(study):
         text = write(mail)
@@ -65,14 +65,14 @@ def build(mail: Mail, address: MailAddress, *, connection: Any = None) -> EmailM
 
 
 def write(mail: Mail) -> MailText:
-    """Return what an email says, in the active language."""
+    """Return the text of an email in the active language."""
     study = mail.participant.study
     work = str(mail.details.get("about", ""))
     about = activities.about_label(mail.participant, work)
     amount = mail.details.get("amount")
     values = {"study": study.title, "amount": format_amount(amount, study.currency) if amount else ""}
     subject, sentences = _WRITERS[Event(mail.event)](values)
-    if about != work:  # what no activity knows has no name that says anything
+    if about != work:  # a name that no activity knows says nothing to people
         sentences.append(_("Task: %(about)s") % {"about": about})
     return MailText(subject, sentences)
 

@@ -10,5 +10,5 @@ from . import services
 
 
 def section(participant: Participant) -> dict[str, Any] | None:
-    """Return what the dashboard shows of emails; None where this system sends none."""
+    """Return the context of the section; None if this system sends no emails."""
     return {"own_address": services.own_address(participant)} if settings.SENDS_MAIL else None

@@ -1,7 +1,7 @@
-"""Send due emails under a lease, with retries, until the mail server took them.
+"""Send due emails under a lease, with retries, until the mail server accepts them.
 
-A worker that dies while it sends leaves the row to the next one. If the server had taken the email in that moment, it
-comes again with the same Message-ID, by which mail systems know that it is the same.
+If a worker dies while sending, the next one sends the row. If the server had already accepted the email, it is sent
+again with the same Message-ID, by which mail systems recognise the duplicate.
 """
 
 import logging
@@ -20,20 +20,20 @@ from . import contents
 from .enums import MailState
 from .models import Mail, MailAddress
 
-# The lease is longer than a try may take (settings.EMAIL_TIMEOUT, for each answer of the server).
+# The lease is longer than a try may take (settings.EMAIL_TIMEOUT, for each response of the server).
 QUEUE: Final = DeliveryQueue(Mail, lease=timedelta(minutes=10), related=("participant__study",))
 # Eight tries in about two days.
 BACKOFF: Final = Backoff.exponential(timedelta(minutes=1), timedelta(hours=24), tries=8, factor=5)
-# A worker goes on for so long, and then does something else; what is left wakes one again.
+# A worker sends for this long at most; the rest wakes one again.
 PASS_SECONDS: Final = 60.0
-# From here on a code of SMTP says that trying again is of no use (RFC 5321, 4.2.1).
+# SMTP codes from here on are permanent failures (RFC 5321, 4.2.1).
 PERMANENT: Final = 500
 Clock = Callable[[], datetime]
 log = logging.getLogger(__name__)
 
 
 def deliver_due(*, clock: Clock = timezone.now, seconds: float = PASS_SECONDS) -> int:
-    """Send what is due; return how many emails were sent."""
+    """Send due emails; return how many were sent."""
     end, sent = time.monotonic() + seconds, 0
     while time.monotonic() < end and (mail := QUEUE.claim(clock())) is not None:
         sent += deliver(mail, clock=clock)
@@ -41,8 +41,8 @@ def deliver_due(*, clock: Clock = timezone.now, seconds: float = PASS_SECONDS) -
 
 
 def deliver(mail: Mail, *, clock: Clock = timezone.now) -> bool:
-    """Send one claimed email, and write down what came of it; say whether it was sent."""
-    # Read in this moment: whoever removed their address a second ago gets nothing more.
+    """Send one claimed email, and record the result; return whether it was sent."""
+    # Read at this moment: after removing their address, a participant gets nothing more.
     address = MailAddress.objects.filter(participant=mail.participant_id).first()
     if address is None:
         QUEUE.settle(mail, state=MailState.DROPPED)
@@ -52,7 +52,7 @@ def deliver(mail: Mail, *, clock: Clock = timezone.now) -> bool:
     except (smtplib.SMTPException, OSError) as error:
         return _retry(mail, error, clock())
     except Exception as error:
-        # Whatever it is, the email is not lost, and the others are sent.
+        # Whatever the error is, the email is not lost, and the others are sent.
         log.exception("Email %s could not be sent", mail.key)
         return _retry(mail, error, clock())
     QUEUE.settle(mail, state=MailState.DONE, sent_at=clock(), problem="")
@@ -72,9 +72,10 @@ def _retry(mail: Mail, error: Exception, now: datetime) -> bool:
 
 
 def _code(error: Exception) -> int:
-    """Return the SMTP code about this email; 0 where there is none.
+    """Return the SMTP code for this email; 0 if there is none.
 
-    A server that refuses us as a whole, wrong password say, is the operator's to mend: such an email is tried again.
+    If the server rejects us as a whole, for example for a wrong password, the operator must fix it: the email is
+    retried.
     """
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return max((code for code, _words in error.recipients.values()), default=0)

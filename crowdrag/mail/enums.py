@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Event(models.TextChoices):
-    """What participants are told of."""
+    """Events of which participants are notified."""
 
     SUBMITTED = "SUBMITTED", "submitted"
     ACCEPTED = "ACCEPTED", "accepted"
@@ -16,7 +16,7 @@ class Event(models.TextChoices):
 
 
 class MailState(models.TextChoices):
-    """The state of an email. DROPPED: not sent, since something later took its place or the address was removed."""
+    """The state of an email. DROPPED: not sent, since a later email replaced it or the address was removed."""
 
     WAITING = "WAITING", "waiting"
     SENDING = "SENDING", "sending"

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class AddressForm(forms.Form):
-    """Where a participant wants emails. To save it is to agree to what stands beside it."""
+    """A participant's email address. Saving it is consent to the text beside it."""
 
     address = forms.EmailField(
         label=_("Email address"),

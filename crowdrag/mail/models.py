@@ -1,6 +1,6 @@
 """Addresses of participants, and the queue of emails to them.
 
-An email's row holds what happened, and neither its words nor its address: both are put together when it is sent.
+An email's row stores the event, but neither text nor address: both are added when it is sent.
 """
 
 import uuid
@@ -14,10 +14,10 @@ from .enums import Event, MailState
 
 
 class MailAddress(models.Model):
-    """Where a participant of one study wants emails. It is encrypted, and gone when they remove it or are erased.
+    """A participant's email address in one study, encrypted. It is deleted when they remove it or are erased.
 
-    `key` is in the link with which emails are stopped, and names nobody. `base` is the web address of this system as
-    the participant sees it, to which the emails' links lead.
+    `key` is in the link that stops emails, and reveals no name. `base` is the URL of this system as the participant
+    sees it, used for links in emails.
     """
 
     participant = models.OneToOneField(Participant, models.CASCADE, related_name="mail_address")
@@ -49,7 +49,7 @@ class Mail(QueuedRow):
     state = models.CharField(max_length=8, choices=MailState.choices, default=MailState.WAITING)
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
-    # The kind of error and the server's code: never its words, in which the address may be.
+    # The type of error and the server's code: never its message, which may contain the address.
     problem = models.CharField(max_length=100, blank=True)
 
     class Meta(QueuedRow.Meta):

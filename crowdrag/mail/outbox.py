@@ -1,6 +1,6 @@
-"""The outbox: an email is stored in the transaction of the event that it is about, and sent afterwards.
+"""The outbox: an email is stored in the transaction of its event, and sent afterwards.
 
-The event's key makes it one email, however often the event is told.
+The event's key ensures one email, however often the event is published.
 """
 
 from collections.abc import Mapping
@@ -28,10 +28,9 @@ def publish(
     details: Mapping[str, Any] | None = None,
     due_at: datetime | None = None,
 ) -> Mail | None:
-    """Tell a participant that something happened; None if they gave no address, or were told of it.
+    """Notify a participant of an event; None if they gave no address, or were notified before.
 
-    What was to be told of the same subject before, and is not sent yet, is dropped. Call it in the transaction of what
-    happened.
+    Unsent earlier emails about the same subject are dropped. Call it in the transaction of the event.
     """
     if not settings.SENDS_MAIL or not MailAddress.objects.filter(participant=participant).exists():
         return None
@@ -55,7 +54,7 @@ def publish(
 
 
 def drop_unsent(*, participant: Participant, subject_key: str) -> int:
-    """Drop what is not sent yet about a subject: something took its place, or it was undone. Return how many."""
+    """Drop unsent emails about a subject that were replaced or undone. Return how many."""
     return _waiting(participant, subject_key).update(state=MailState.DROPPED)
 
 
@@ -64,12 +63,12 @@ def _waiting(participant: Participant, subject_key: str) -> QuerySet[Mail]:
 
 
 KEPT_FOR: Final = timedelta(days=30)
-# A pass of the sweep is short: what is left goes with the next.
+# A pass of the sweep is short: the rest is for the next one.
 AT_ONCE: Final = 1000
 
 
 def remove_old(now: datetime) -> int:
-    """Remove emails that were settled long ago; return how many."""
+    """Remove old settled emails; return how many."""
     settled = Mail.objects.exclude(state__in=[MailState.WAITING, MailState.SENDING])
     chosen = list(settled.filter(created_at__lt=now - KEPT_FOR).values_list("pk", flat=True)[:AT_ONCE])
     return Mail.objects.filter(pk__in=chosen).delete()[0]

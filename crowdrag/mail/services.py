@@ -1,4 +1,4 @@
-"""Keep a participant's email address, remove it, erase it."""
+"""Save a participant's email address, remove it, erase it."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,8 +14,8 @@ from .models import Mail, MailAddress
 
 @transaction.atomic
 def keep_address(*, participant: Participant, address: str, base: str, now: datetime) -> MailAddress | None:
-    """Keep where a participant wants emails, in place of an earlier address; None if their data were erased."""
-    # The participant's row is the lock: an address must not slip in beside an erasure.
+    """Save a participant's email address, replacing an earlier one; None if their data were erased."""
+    # The participant's row is the lock: no address may be saved during an erasure.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at or held.erasure_requested_at:
         return None
@@ -25,30 +25,30 @@ def keep_address(*, participant: Participant, address: str, base: str, now: date
 
 @transaction.atomic
 def remove_address(*, participant: Participant) -> bool:
-    """Forget where a participant wanted emails, and send nothing more. Idempotent: say whether there was an address."""
+    """Remove a participant's address, and send nothing more. Idempotent: return whether there was an address."""
     Mail.objects.filter(participant=participant, state=MailState.WAITING).update(state=MailState.DROPPED)
     return bool(MailAddress.objects.filter(participant=participant).delete()[0])
 
 
 def find_study(key: UUID) -> Study | None:
-    """Return the study whose emails a link stops; None if they are stopped."""
+    """Return the study of a link that stops emails; None if they are already stopped."""
     stored = MailAddress.objects.filter(key=key).select_related("participant__study").first()
     return stored.participant.study if stored else None
 
 
 def stop(key: UUID) -> bool:
-    """Stop the emails of a link. Idempotent: say whether there were any."""
+    """Stop the emails of a link. Idempotent: return whether there were any."""
     stored = MailAddress.objects.filter(key=key).select_related("participant").first()
     return stored is not None and remove_address(participant=stored.participant)
 
 
 def own_address(participant: Participant) -> str:
-    """Return a participant's address, for themselves alone; empty if they gave none."""
+    """Return a participant's address, shown only to themselves; empty if they gave none."""
     stored = MailAddress.objects.filter(participant=participant).first()
     return identity.decrypt(bytes(stored.address)) if stored else ""
 
 
 def erase(participant: Participant, _now: datetime) -> None:
-    """Erase somebody's address, and what they were sent."""
+    """Erase a participant's address and emails."""
     MailAddress.objects.filter(participant=participant).delete()
     Mail.objects.filter(participant=participant).delete()

@@ -8,7 +8,7 @@ from crowdrag.jobs.tasks import call_soon
 
 @app.task(name="crowdrag.mail.send", ignore_result=True)
 def send() -> None:
-    """Send what is due."""
+    """Send due emails."""
     from . import deliveries
 
     deliveries.deliver_due()
@@ -22,5 +22,5 @@ def wake(now: datetime) -> bool:
 
 
 def wake_now() -> bool:
-    """Have a worker look for what is due."""
+    """Have a worker look for due emails."""
     return call_soon(send.name, "emails")

@@ -23,7 +23,7 @@ from .forms import AddressForm
 @participant_page
 @never_cache
 def address(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Show a participant their address, and keep what they enter."""
+    """Show a participant their address, and save changes."""
     if not settings.SENDS_MAIL:
         raise Http404
     current = services.own_address(participant)
@@ -44,7 +44,7 @@ def address(request: HttpRequest, participant: Participant) -> HttpResponse:
 @participant_page
 @require_POST
 def remove_address(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Forget a participant's address."""
+    """Remove a participant's address."""
     services.remove_address(participant=participant)
     messages.success(request, _("We deleted your email address. You get no more emails from this study."))
     return redirect("participant_dashboard", participant.study.slug)
@@ -54,9 +54,10 @@ def remove_address(request: HttpRequest, participant: Participant) -> HttpRespon
 @public
 @never_cache
 def stop(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Stop the emails of one study: asked for on a page, and done by its button or by a mail program (RFC 8058).
+    """Stop the emails of one study: confirmed on a page by its button, or by a mail program (RFC 8058).
 
-    The key is the proof, so no form's token is asked for. To read the page changes nothing: mail scanners follow links.
+    The key is the proof, so no CSRF token is needed. Reading the page changes nothing, since mail scanners follow
+    links.
     """
     study = services.find_study(key)
     if study is None:

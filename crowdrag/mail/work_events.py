@@ -1,4 +1,4 @@
-"""Tell participants of what becomes of their paid work, of their payments, and of answers to their messages."""
+"""Notify participants of decisions on their paid work, of payments, and of answers to their messages."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -16,9 +16,9 @@ _ENDED: Final = ("RETURNED", "TIMED_OUT")
 
 
 def publish_move(work: Any, transition: Any) -> None:
-    """Tell whoever does a piece of work that it has a new state, if it is one that they wait for.
+    """Notify the participant of a new state of their work, if it is one that they wait for.
 
-    It is called in the transaction of the change (`Lifecycle.after_move`).
+    Called in the transaction of the change (`Lifecycle.after_move`).
     """
     if work.participant is None:
         return
@@ -38,7 +38,7 @@ def publish_move(work: Any, transition: Any) -> None:
         subject_key=subject_key,
         details=details,
         now=transition.at,
-        # A decision is told when it can no longer be undone.
+        # A decision is announced when it can no longer be undone.
         due_at=undo.deadline(transition.at) if transition.after in _DECISIONS else None,
     )
 
@@ -52,7 +52,7 @@ def _event(transition: Any) -> Event | None:
 
 
 def publish_payment(*, participant: Participant, amount: int, payment_key: str, now: datetime) -> None:
-    """Tell a participant that an amount, in minor units, was paid out to them."""
+    """Notify a participant that an amount, in minor units, was paid out to them."""
     outbox.publish(
         participant=participant,
         event=Event.PAID,
@@ -64,7 +64,7 @@ def publish_payment(*, participant: Participant, amount: int, payment_key: str, 
 
 
 def publish_answer(message: ParticipantMessage, now: datetime) -> None:
-    """Tell whoever asked that the researchers answered."""
+    """Notify a participant that the researchers answered."""
     subject_key = f"message-{message.pk}"
     outbox.publish(
         participant=message.participant,

@@ -1,1 +1,1 @@
-"""The operator's dashboards, health, and figures for a monitoring system."""
+"""The operator's dashboards, health checks, and metrics for a monitoring system."""

@@ -1,4 +1,4 @@
-"""What operations keeps, in the administration: to read."""
+"""The operator's admin pages of operations, read-only."""
 
 from django.contrib import admin
 
@@ -26,7 +26,7 @@ class MachineAdmin(ReadOnlyAdmin):
 
 @admin.register(Removal)
 class RemovalAdmin(ReadOnlyAdmin):
-    """What was removed."""
+    """Removals."""
 
     list_display = ("at", "by", "rule", "study_slug")
     list_select_related = ("by",)

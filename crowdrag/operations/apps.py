@@ -1,17 +1,17 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 
 
 class OperationsConfig(AppConfig):
-    """The operator's dashboards, health, and figures for a monitoring system."""
+    """The operator's dashboards, health checks, and metrics for a monitoring system."""
 
     name = "crowdrag.operations"
     label = "operations"
     verbose_name = "Operations"
 
     def ready(self) -> None:
-        """Have done from time to time what nobody should have to think of."""
+        """Register the scheduled tasks."""
         from datetime import timedelta
 
         from django.core import checks

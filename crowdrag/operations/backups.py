@@ -7,14 +7,14 @@ from typing import Any, Final
 from .models import Backup, BackupKind
 
 SHOWN: Final = 30
-# Without a backup for so long, or a drill, the page says so.
+# Maximum age of the last backup or drill before the page warns.
 BACKUP_WITHIN: Final = timedelta(days=2)
 DRILL_WITHIN: Final = timedelta(days=92)
 
 
 @dataclass(frozen=True)
 class BackupStatus:
-    """The last good backup, the last drill whatever came of it, and whether either is too long ago."""
+    """The last successful backup, the last drill whatever its result, and whether either is too old."""
 
     backup: Backup | None
     drill: Backup | None
@@ -23,12 +23,12 @@ class BackupStatus:
 
 
 def record(*, kind: str, file: str, is_good: bool, now: datetime, **facts: Any) -> Backup:
-    """Note a backup or a drill; `facts` are fields of `Backup`."""
+    """Record a backup or a drill; `facts` are fields of `Backup`."""
     return Backup.objects.create(kind=kind, file=file, is_good=is_good, at=now, **facts)
 
 
 def status(*, now: datetime) -> BackupStatus:
-    """Return how backups and drills stand."""
+    """Return the status of backups and drills."""
     newest = Backup.objects.order_by("-at", "-id")
     backup = newest.filter(kind=BackupKind.BACKUP, is_good=True).first()
     drill = newest.filter(kind=BackupKind.DRILL).first()

@@ -14,7 +14,7 @@ from analysis.models import ReleaseFile
 from crowdrag.jobs.models import Artifact, Upload
 
 TABLES_SHOWN: Final = 25
-# Below this share of free room a disk is said to be nearly full.
+# Below this share of free space a disk counts as nearly full.
 NEARLY_FULL: Final = 0.1
 _TABLES = """
     SELECT relname, pg_total_relation_size(c.oid), pg_indexes_size(c.oid), greatest(reltuples, 0)::bigint
@@ -25,7 +25,7 @@ _TABLES = """
 
 
 def disks() -> list[dict[str, Any]]:
-    """Return the disks that this machine writes to, each once, with what lies on it."""
+    """Return the disks that this machine writes to, each once, with what is stored on it."""
     places = {"data": settings.DATA_DIR, "files": settings.MEDIA_ROOT, "uploads": settings.FILE_UPLOAD_TEMP_DIR}
     by_device: dict[int, dict[str, Any]] = {}
     for name, folder in places.items():
@@ -42,19 +42,19 @@ def disks() -> list[dict[str, Any]]:
 
 
 def largest_tables() -> list[dict[str, Any]]:
-    """Return the largest tables: bytes with their indexes, bytes of these, and rows as the database estimates them."""
+    """Return the largest tables: bytes with their indexes, bytes of these, and the database's estimate of rows."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES, [TABLES_SHOWN])
         return [dict(zip(("name", "size", "indexes", "rows"), row, strict=True)) for row in cursor.fetchall()]
 
 
 def files_by_study() -> list[dict[str, Any]]:
-    """Return what each study's files take, the largest first; three queries."""
+    """Return the disk usage of each study's files, largest first; three queries."""
     kinds = ("made", "given", "released")
     sums: dict[str, dict[str, Any]] = defaultdict(lambda: {name: 0 for kind in kinds for name in (kind, f"{kind}_n")})
     artifacts = Artifact.objects.order_by().values(slug=F("run__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
     uploads = Upload.objects.order_by().values(slug=F("study__slug")).annotate(n=Count("pk"), size=Sum("size"))
-    # Of a file that was taken out its row stays.
+    # The row of a removed file stays.
     kept = ReleaseFile.objects.exclude(file="").order_by()
     released = kept.values(slug=F("release__study__slug")).annotate(n=Count("pk"), size=Sum("size"))
     for rows, name in zip((artifacts, uploads, released), kinds, strict=True):
@@ -65,6 +65,6 @@ def files_by_study() -> list[dict[str, Any]]:
 
 
 def storage_kind() -> str:
-    """Return what keeps the files, by the name of its kind."""
-    # The object stands in for the storage, which is made when it is first asked for something, such as its class.
+    """Return the kind of storage of the files."""
+    # A lazy object: it creates the storage when an attribute such as its class is first read.
     return default_storage.__class__.__name__

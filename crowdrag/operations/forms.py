@@ -10,22 +10,22 @@ from crowdrag.studies.models import User
 
 
 class _PeriodForm(forms.Form):
-    """From one day to another, both included."""
+    """A period from one day to another, both included."""
 
     since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
 
     def wanted(self) -> AuditFilter:
-        """Return what is asked for; what cannot be read asks for nothing."""
+        """Return the filter; invalid fields are ignored."""
         fields = dict(self.cleaned_data) if self.is_bound and self.is_valid() else {}
         if user := fields.pop("user", ""):
-            # An address that nobody has is nobody's: nothing is found, and not everything.
+            # An address without a user must find nothing, and not everything.
             fields["by"] = User.objects.filter(email__iexact=user).values_list("pk", flat=True).first() or 0
         return AuditFilter(**fields)
 
 
 class AuditLogForm(_PeriodForm):
-    """Which looks."""
+    """The filter of the audit log."""
 
     user = forms.EmailField(label="User (email address)", required=False)
     study = forms.CharField(label="Study (short name)", required=False, max_length=80)
@@ -36,7 +36,7 @@ class AuditLogForm(_PeriodForm):
 
 
 class FailuresForm(_PeriodForm):
-    """Which failures."""
+    """The filter of failed sign-ins."""
 
     user = forms.EmailField(label="Account (email address)", required=False)
 
@@ -44,19 +44,19 @@ class FailuresForm(_PeriodForm):
 
 
 class ErasureForm(forms.Form):
-    """Whose data."""
+    """The person whose data are erased."""
 
     study = forms.CharField(label="Study (short name)", max_length=80)
     pseudonym = forms.CharField(label="Pseudonym", max_length=200)
 
 
 class ConfirmForm(ErasureForm):
-    """The same, written out once more."""
+    """The pseudonym, typed again for confirmation."""
 
     again = forms.CharField(label="Enter the pseudonym again to confirm", max_length=200)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse where it is another."""
+        """Reject a different pseudonym."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.get("again") != cleaned.get("pseudonym"):
             self.add_error("again", "The pseudonym does not match.")
@@ -64,7 +64,7 @@ class ConfirmForm(ErasureForm):
 
 
 class RemovalForm(forms.Form):
-    """What a rule would have removed when it was looked at."""
+    """The time of the preview whose rows a rule removes."""
 
     rule = forms.CharField(max_length=40)
     until = forms.DateTimeField(input_formats=["iso8601"])

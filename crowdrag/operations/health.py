@@ -1,8 +1,8 @@
-"""Health checks of this process (live) and of what it depends on (ready).
+"""Health checks of this process (live) and of its dependencies (ready).
 
-Two questions, since two are asked (docs/adr/0024-deployment.md). May a proxy send people here? That takes the database
-with the tables that this release wants, and its static files, and no more: whoever writes or judges is served without a
-broker and without a storage of files. And is all well? That takes the broker and the storage, too.
+There are two questions (docs/adr/0024-deployment.md). May a proxy send people here? That needs only the database with
+this release's schema, and the static files: writing and judging work without a broker and without file storage. And is
+everything healthy? That also needs the broker and the storage.
 """
 
 import errno
@@ -31,18 +31,18 @@ from crowdrag.studies.access import public
 
 # Without these a request fails; without the others something waits.
 NEEDED = ("database", "migrations", "pages", "writing")
-# An answer is given to all who ask within this time: whoever asks often costs nothing.
+# A result is reused for this time, so that frequent probes cost nothing.
 CACHE_SECONDS = 1.0
-# How long a storage may take to answer; its client would wait for minutes.
+# Seconds that a storage may take to respond; its client would wait for minutes.
 STORAGE_TIMEOUT = 3.0
-# On a disk with less than this, nothing can be kept.
+# With less free disk space than this, nothing can be stored.
 LEAST_FREE = 10 * 1024 * 1024
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """What was found: each thing that is needed, and whether it is there."""
+    """The result: each dependency, and whether it is available."""
 
     services_ready: dict[str, bool]
     draining: bool = False
@@ -54,12 +54,12 @@ class Readiness:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is missing at all."""
+        """Whether nothing at all is missing."""
         return self.serves and all(self.services_ready.values())
 
 
 class HealthCache:
-    """Looks, and remembers for a moment what it saw."""
+    """Checks the dependencies, and caches the result for a moment."""
 
     def __init__(self, checks: dict[str, Callable[[], bool]]) -> None:
         self._checks = checks
@@ -68,7 +68,7 @@ class HealthCache:
         self._seen_at = float("-inf")
 
     def look(self, *, now: float | None = None) -> Readiness:
-        """Return what is there, as of a second ago at most; whether this process is on its way out, as of now."""
+        """Return the dependencies as of at most a second ago, and whether this process is shutting down, as of now."""
         at = time.monotonic() if now is None else now
         with self._lock:
             if at - self._seen_at > CACHE_SECONDS:
@@ -81,7 +81,7 @@ def _passes(name: str, check: Callable[[], bool]) -> bool:
     try:
         return check()
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is not there
-        # What people are told names nothing of the inside; the log does.
+        # The response reveals no internals; the log does.
         log.warning("Not ready: %s: %s", name, str(error).strip().split("\n")[0] or type(error).__name__)
         return False
 
@@ -94,13 +94,13 @@ def database_answers() -> bool:
 
 
 class MigrationCheck:
-    """Whether all migrations of this release are applied. Later ones may be: the next release is then on its way in."""
+    """Whether all migrations of this release are applied. Later ones may be applied too, during an upgrade."""
 
     def __init__(self) -> None:
         self._complete = False
 
     def __call__(self) -> bool:
-        """Return it; what is applied stays applied as long as a process lives."""
+        """Return the result; applied migrations stay applied as long as a process lives."""
         if not self._complete:
             executor = MigrationExecutor(connection)
             self._complete = not executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -108,9 +108,9 @@ class MigrationCheck:
 
 
 def data_can_be_written() -> bool:
-    """Return whether what people send can be kept: the database takes a write, and there is room on our disk."""
+    """Return whether data can be stored: the database accepts a write, and our disk has free space."""
     with transaction.atomic(), connection.cursor() as cursor:
-        # It goes into the log of what is written and nowhere else.
+        # It is written to the write-ahead log and nowhere else.
         cursor.execute("SELECT pg_logical_emit_message(true, 'crowdrag', 'readyz')")
     free = shutil.disk_usage(settings.DATA_DIR).free if settings.DATA_DIR.exists() else LEAST_FREE + 1
     if free <= LEAST_FREE:
@@ -119,7 +119,7 @@ def data_can_be_written() -> bool:
 
 
 def static_files_are_hashed() -> bool:
-    """Return whether the static files were there when the process started: without, every page fails."""
+    """Return whether the static files existed when the process started: without them, every page fails."""
     return bool(getattr(staticfiles_storage, "hashed_files", True))
 
 
@@ -131,14 +131,14 @@ def broker_answers() -> bool:
 
 
 class StorageCheck:
-    """Whether files can be kept: asked on a thread, since a storage that is away keeps one waiting."""
+    """Whether files can be stored: checked on a thread, since an unreachable storage blocks."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="readiness")
         self._asked: Future[bool] | None = None
 
     def __call__(self) -> bool:
-        """Return it; while an earlier question has no answer, no other is asked."""
+        """Return the result; while an earlier check is pending, no other is started."""
         if self._asked is None or self._asked.done():
             self._asked = self._threads.submit(storage_answers)
         try:
@@ -153,7 +153,7 @@ def storage_answers() -> bool:
         folder = Path(default_storage.location)
         folder.mkdir(parents=True, exist_ok=True)
         return os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > LEAST_FREE
-    # Whether there is such an object is no matter; that the answer is one of an object store is.
+    # Whether the object exists does not matter; only that an object store responds does.
     default_storage.exists("readyz")
     return True
 
@@ -171,13 +171,13 @@ _cache = HealthCache(
 
 
 def current_readiness() -> Readiness:
-    """Return what this process has of what it needs."""
+    """Return the readiness of this process."""
     return _cache.look()
 
 
 @public
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 as long as the process lives. Nothing else is asked: starting it again would not heal a database."""
+    """Answer 200 as long as the process lives. Nothing else is checked: a restart would not repair a database."""
     response = HttpResponse("ok\n", content_type="text/plain")
     add_never_cache_headers(response)
     return response
@@ -192,7 +192,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     state = "draining" if status.draining else "ready" if status.whole else "degraded" if status.serves else "not ready"
     response = JsonResponse({"status": state, "checks": checks}, status=200 if well else 503)
     add_never_cache_headers(response)
-    # What is missing is logged when it is looked at; Django would log each answer that says so as an error.
+    # Missing dependencies are logged when they are checked; Django would log each such response as an error.
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
@@ -201,7 +201,7 @@ PROBES = {"/healthz": healthz, "/readyz": readyz}
 
 
 def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Answer probes before the host's name, the session or the language are looked at (a middleware).
+    """Middleware: answer probes before the host name, the session or the language are checked.
 
     A probe names the machine and not the site, comes without TLS and without a cookie, and must not fail for that.
     """

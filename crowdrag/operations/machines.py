@@ -12,7 +12,7 @@ from django.conf import settings
 
 from .models import SILENT_AFTER, Machine
 
-# What nvidia-smi is asked, and what each answer is called here.
+# Fields requested from nvidia-smi, and our names for them.
 NVIDIA_FIELDS: Final = {
     "index": "index",
     "name": "name",
@@ -26,7 +26,7 @@ COMMAND_TIMEOUT: Final = 5
 
 
 def report(*, now: datetime, name: str = "") -> Machine:
-    """Keep what this machine says of itself."""
+    """Store the state that this machine reports."""
     machine, _made = Machine.objects.update_or_create(
         name=name or socket.gethostname(), defaults={"at": now, "facts": collect_facts()}
     )
@@ -34,12 +34,12 @@ def report(*, now: datetime, name: str = "") -> Machine:
 
 
 def report_this_machine(now: datetime) -> None:
-    """Keep what the machine says on which the sweep runs (a scheduled task)."""
+    """Store the state of the machine on which the sweep runs (a scheduled task)."""
     report(now=now)
 
 
 def list_machines(*, now: datetime) -> list[dict[str, Any]]:
-    """Return all machines with what they said last, and whether that is long ago."""
+    """Return all machines with their last report, and whether it is too old."""
     return [
         {"machine": machine, "is_silent": now - machine.at > SILENT_AFTER}
         for machine in Machine.objects.order_by("name", "id")
@@ -62,7 +62,7 @@ def collect_facts() -> dict[str, Any]:
 
 
 def list_devices(command: str = "nvidia-smi") -> list[dict[str, Any]]:
-    """Return the devices of this machine, as its driver's tool says; none where there is no such tool."""
+    """Return the devices of this machine from its driver's tool; none if there is no such tool."""
     if not (program := shutil.which(command)):
         return []
     arguments = [program, f"--query-gpu={','.join(NVIDIA_FIELDS)}", "--format=csv,noheader,nounits"]
@@ -74,7 +74,7 @@ def list_devices(command: str = "nvidia-smi") -> list[dict[str, Any]]:
 
 
 def _device(line: str) -> dict[str, Any]:
-    """Read one line of the tool's; what a device does not tell is None. Memory comes in MiB."""
+    """Parse one line of the tool's output; values that a device does not report are None. Memory is in MiB."""
     values = dict(zip(NVIDIA_FIELDS.values(), (part.strip() for part in line.split(",")), strict=False))
     device: dict[str, Any] = {"name": values.pop("name", "")}
     for name, value in values.items():
@@ -84,7 +84,7 @@ def _device(line: str) -> dict[str, Any]:
 
 
 def _memory() -> dict[str, int]:
-    """Return what the kernel says of memory, in bytes; nothing where it says nothing."""
+    """Return the kernel's memory figures in bytes; empty if there are none."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

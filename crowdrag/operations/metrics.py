@@ -1,8 +1,8 @@
 """Metrics for Prometheus, and the rates and latencies on the operator's page.
 
-What web processes answer is counted in each of them (`count_requests`); with `PROMETHEUS_MULTIPROC_DIR` set, all
-processes of a machine count into files there, and whichever is asked answers for all. All else is asked of the database
-when somebody asks, with the same number of queries however much there is.
+Responses of web processes are counted in each of them (`count_requests`); with `PROMETHEUS_MULTIPROC_DIR` set, all
+processes of a machine count into files there, and each can report for all. Everything else is queried from the database
+on request, with the same number of queries however many rows there are.
 """
 
 import hmac
@@ -36,7 +36,7 @@ from crowdrag.studies.access import public
 from . import backups, disk_usage, machines, service_status, spend
 
 BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5, 5.0, 10.0)
-# Every process has its own; what it counts goes into files where there are several.
+# Each process has its own; with several processes, counts are written to files.
 PROCESS_REGISTRY: Final = CollectorRegistry()
 REQUESTS: Final = Counter(
     "crowdrag_http_requests", "Requests answered.", ["view", "method", "status"], registry=PROCESS_REGISTRY
@@ -48,21 +48,21 @@ METHODS: Final = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 def count_answer(*, view: str, method: str, status: int, seconds: float) -> None:
-    """Count an answer. `view` is the name of an address: there are as many as pages, whatever people ask for."""
+    """Count a response. `view` is a URL name, so that the number of labels is limited, whatever URLs are requested."""
     known = method if method in METHODS else "other"
     REQUESTS.labels(view, known, f"{status // 100}xx").inc()
     REQUEST_SECONDS.labels(view).observe(seconds)
 
 
 def request_samples() -> Iterator[Sample]:
-    """Yield what was counted of requests on this machine."""
+    """Yield the request counts of this machine."""
     for family in _request_registry().collect():
         if family.name.startswith("crowdrag_http_"):
             yield from family.samples
 
 
 def render_all(*, now: datetime | None = None) -> bytes:
-    """Return all figures in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     moment = now or timezone.now()
     registry = _request_registry()
     registry.register(_DatabaseCollector(moment))
@@ -70,7 +70,7 @@ def render_all(*, now: datetime | None = None) -> bytes:
 
 
 def _request_registry() -> CollectorRegistry:
-    """Return a registry that answers for all processes of this machine, or for this one alone."""
+    """Return a registry with the counts of all processes of this machine, or of this one only."""
     registry = CollectorRegistry()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -80,17 +80,17 @@ def _request_registry() -> CollectorRegistry:
 
 
 class _DatabaseCollector:
-    """What the database knows, asked when it is collected."""
+    """Metrics from the database, queried when they are collected."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
 
     def describe(self) -> list[Metric]:
-        """Say nothing beforehand: registering must ask nothing."""
+        """Return nothing: registering must not query."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Ask, and yield."""
+        """Query the database, and yield the metrics."""
         yield _gauge("crowdrag_info", "The version that runs.", ["version"], [((__version__,), 1)])
         yield from self._work()
         yield from self._stores()
@@ -176,7 +176,7 @@ _ATTEMPTS = """
 
 
 def request_rates() -> list[dict[str, Any]]:
-    """Return what the web processes of this machine answered since they were started, most time first."""
+    """Return the responses of this machine's web processes since their start, most time first."""
     views: dict[str, dict[str, Any]] = defaultdict(lambda: {"n": 0.0, "errors": 0.0, "seconds": 0.0, "buckets": []})
     for sample in request_samples():
         view = views[sample.labels["view"]]
@@ -196,9 +196,9 @@ def request_rates() -> list[dict[str, Any]]:
 
 
 def quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
-    """Return the upper end of the bucket in which a share of all lies; None where there is nothing, or no end.
+    """Return the upper bound of the bucket with this quantile; None if there are no data, or the bound is infinite.
 
-    `buckets`: (upper end, how many up to it) in order, as Prometheus keeps them; the last end is infinite.
+    `buckets`: (upper bound, cumulative count) in order, as in Prometheus; the last bound is infinite.
     """
     if not buckets or not buckets[-1][1]:
         return None
@@ -208,7 +208,7 @@ def quantile(buckets: list[tuple[float, float]], share: float) -> float | None:
 
 
 def model_rates(*, now: datetime) -> list[dict[str, Any]]:
-    """Return what endpoints were asked in a day: how often, how often in vain, median and 95th percentile."""
+    """Return each endpoint's calls of the last day: number, failures, median and 95th percentile."""
     with connection.cursor() as cursor:
         cursor.execute(_ATTEMPTS, [now - RATES_WITHIN])
         names = ("endpoint", "n", "failed", "median", "p95")
@@ -216,11 +216,11 @@ def model_rates(*, now: datetime) -> list[dict[str, Any]]:
 
 
 def unit_rates(*, now: datetime) -> list[service_status.UsualDuration]:
-    """Return what units of each kind took lately."""
+    """Return the recent durations of units of each kind."""
     return list(service_status.usual_durations(now=now).values())
 
 
-# Addresses that nobody made a page for are one view: else whoever likes could make as many as they like.
+# All unknown URLs count as one view: otherwise anybody could create any number of labels.
 NO_PAGE = "none"
 
 
@@ -228,7 +228,7 @@ NO_PAGE = "none"
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Send all figures to who has the token or comes from an allowed address, and to operators."""
+    """Send all metrics to clients with the token or from an allowed address, and to operators."""
     if not _may_read(request):
         return HttpResponse(
             "Send CROWDRAG_METRICS_TOKEN as a bearer token.\n",
@@ -242,7 +242,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def count_requests(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Count every answer and how long it took (a middleware)."""
+    """Middleware: count every response and its duration."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         began = time.perf_counter()

@@ -1,15 +1,15 @@
 """Whether migrations can run while the earlier release is serving (docs/adr/0024-deployment.md).
 
-Tables are first *expanded*: what is added must be nothing that the earlier release has to know of. When nobody runs it
-any more, a later release *contracts* them: what nothing has used for a release goes. Between the two, either release
-works on the tables, so that one takes the other's place, and gives it back, while people write.
+Tables are first *expanded*: additions must not require anything of the earlier release. When nobody runs it any more, a
+later release *contracts* them: it removes what has not been used for a release. In between, both releases work with the
+tables, so that one can replace the other, and be rolled back, while people write.
 
-What can be told from a migration is told here. What cannot, its author says in it:
+What can be determined from a migration is determined here. For the rest, its author declares in it:
 
-- `unused_since = "0.3.0"`: the release from which on nothing used what this takes away; an earlier one than this.
-- `beside_earlier = "why"`: why the earlier release does not mind, and why nobody waits long for it.
+- `unused_since = "0.3.0"`: the release since which nothing used what is removed; earlier than this one.
+- `beside_earlier = "why"`: why it does not affect the earlier release, and why nobody waits long for it.
 
-Version 0.2 began with migrations of its own: a database of version 0.1 is refused, and its studies come over as
+Version 0.2 started with new migrations: a database of version 0.1 is rejected, and its studies are imported as
 archives.
 """
 
@@ -34,7 +34,7 @@ from pgtrigger.migrations import AddTrigger
 import crowdrag
 
 Key = tuple[str, str]
-# What they take away, the earlier release may still ask for.
+# The earlier release may still use what they remove.
 TAKES_AWAY = (
     migrations.RemoveField,
     migrations.DeleteModel,
@@ -45,13 +45,13 @@ TAKES_AWAY = (
 # Applied in every database of version 0.1, and in none of a later one.
 OF_VERSION_0_1: Final = ("studies", "0004_bar")
 TOO_OLD: Final = "operations.E001"
-# Of a field, what the database is not told.
+# Attributes of a field that are not part of the database schema.
 NOT_OF_THE_TABLE = {*Field.non_db_attrs, "default", "auto_now", "auto_now_add", "to"}
 
 
 @dataclass(frozen=True)
 class UnsafeOperation:
-    """Why a migration must not be applied while the release before serves."""
+    """Why a migration must not be applied while the earlier release serves."""
 
     migration: str
     operation: str
@@ -62,7 +62,7 @@ class UnsafeOperation:
 
 
 def check_release(*, databases: Sequence[str] | None = None, **_options: Any) -> list[CheckMessage]:
-    """Refuse to migrate a database of version 0.1: its tables have other names."""
+    """Reject a database of version 0.1: its tables have other names."""
     applied = {name: MigrationRecorder(connections[name]).applied_migrations() for name in databases or ()}
     return [
         Error(
@@ -77,7 +77,7 @@ def check_release(*, databases: Sequence[str] | None = None, **_options: Any) ->
 
 
 def pending_migrations() -> list[migrations.Migration]:
-    """Return the migrations of this release that are not applied yet, in their order."""
+    """Return the migrations of this release that are not applied yet, in order."""
     executor = MigrationExecutor(connection)
     return [migration for migration, _back in executor.migration_plan(executor.loader.graph.leaf_nodes())]
 
@@ -85,11 +85,11 @@ def pending_migrations() -> list[migrations.Migration]:
 def find_unsafe(
     planned: Iterable[Key] | None = None, *, since: dict[str, str] | None = None, version: str = crowdrag.__version__
 ) -> list[UnsafeOperation]:
-    """Return what stands against applying migrations while an earlier release serves.
+    """Return reasons against applying migrations while an earlier release serves.
 
-    Those `planned` for the database, by app and name; or all that came after the last ones of each app in `since`.
+    Those `planned` for the database, by app and name; or all after the last ones of each app in `since`.
     """
-    # What is planned may be a part of what was squashed since: the database says which of the two counts.
+    # Planned migrations may since have been squashed: the database says which of the two counts.
     loader = MigrationLoader(None if planned is None else connection, ignore_no_migrations=True)
     order = _ordered(loader)
     if planned is None:
@@ -145,7 +145,7 @@ def _of_migration(
 
 
 def _real(operation: Operation) -> list[Operation]:
-    """Return what reaches the database."""
+    """Return the operations that reach the database."""
     if isinstance(operation, migrations.SeparateDatabaseAndState):
         return [real for part in operation.database_operations for real in _real(part)]
     return [operation]
@@ -159,7 +159,7 @@ def _table(migration: migrations.Migration, operation: Operation) -> Key:
 
 
 def _reason(operation: Operation, table: Key, state: ProjectState, new: set[Key]) -> str:
-    """Return why an operation is one that its author has to answer for; empty if it is not."""
+    """Return why the author must declare an operation safe; empty if that is not needed."""
     if isinstance(operation, migrations.RunPython | migrations.RunSQL):
         return "what it does cannot be told from outside"
     if table in new:

@@ -1,4 +1,4 @@
-"""Tables of operations: backups and drills, machines, and removals of what is kept no longer."""
+"""Models of operations: backups and drills, machines, and removals of expired data."""
 
 from datetime import timedelta
 
@@ -9,20 +9,20 @@ from django.db.models import Q
 
 
 class BackupKind(models.TextChoices):
-    """What was done."""
+    """Whether it is a backup or a drill."""
 
     BACKUP = "BACKUP", "backup"
     DRILL = "DRILL", "restore drill"
 
 
 class Backup(models.Model):
-    """One backup, or one drill: a backup restored into an empty system, checked, and thrown away."""
+    """One backup, or one drill: a backup restored into an empty system, verified, and discarded."""
 
     kind = models.CharField("type", max_length=10, choices=BackupKind.choices)
     at = models.DateTimeField("when")
-    # The name alone: where backups lie is nobody's business who reads this.
+    # Only the name: readers need not know where backups are stored.
     file = models.CharField("file", max_length=255)
-    # When the backup that was rehearsed was made; of a backup, when it was made itself.
+    # For a drill, when the rehearsed backup was made; for a backup, when it was made itself.
     made_at = models.DateTimeField("made", null=True, blank=True)
     size = models.BigIntegerField("bytes", default=0)
     rows = models.BigIntegerField("rows", default=0)
@@ -46,12 +46,12 @@ class Backup(models.Model):
         return f"{self.get_kind_display()} {self.file}"
 
 
-# A machine says how it is about every minute.
+# A machine reports about every minute.
 SILENT_AFTER = timedelta(minutes=3)
 
 
 class Machine(models.Model):
-    """One machine on which workers or the sweep run: the latest that one of them said of it.
+    """One machine on which workers or the sweep run, with its latest report.
 
     `facts`: cpus, load, memory and disk in bytes, and its devices with name, memory, use and temperature.
     """
@@ -68,9 +68,9 @@ class Machine(models.Model):
 
 
 class Removal(models.Model):
-    """One removal of what is kept no longer, or one erasure on somebody's wish: who, when, by which rule, how much.
+    """One removal of expired data, or one requested erasure: who, when, by which rule, how much.
 
-    Of an erasure it names the study and nothing of the person.
+    For an erasure it names the study, and stores nothing about the person.
     """
 
     at = models.DateTimeField("when")

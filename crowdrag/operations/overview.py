@@ -16,7 +16,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Tile:
-    """One dashboard on the first page: what it is called, where it is, what it says, and whether that is well."""
+    """One dashboard on the first page: its name, its page, its summary, and whether it is healthy."""
 
     title: str | Promise
     url_name: str
@@ -25,7 +25,7 @@ class Tile:
 
 
 def tiles(*, now: datetime) -> list[Tile]:
-    """Return what each dashboard has to say, in the order of the pages."""
+    """Return the summary of each dashboard, in the order of the pages."""
     return [
         _services(now),
         _machines(now),

@@ -1,7 +1,7 @@
-"""Retention: show what would be removed, remove it, and record the removal.
+"""Retention: preview what would be removed, remove it, and record the removal.
 
-The rehearsal of an erasure is the erasure itself, in a transaction that is rolled back: what it says is what would
-happen, whichever apps had a part in it, and not what somebody thought of when they wrote this.
+The rehearsal of an erasure is the erasure itself, in a transaction that is rolled back: so it reports exactly what
+would happen, whichever apps take part in it.
 """
 
 from collections import Counter
@@ -37,25 +37,25 @@ REMOVALS_SHOWN: Final = 20
 
 
 class UnknownRuleError(LookupError):
-    """There is no such rule."""
+    """An unknown rule."""
 
 
 @dataclass(frozen=True)
 class RetentionRule:
-    """What is removed: rows that have been kept as long as they are; `when` is the field that says since when."""
+    """What is removed: rows whose retention period is over; `when` is the field with the start of the period."""
 
     name: str
     title: str | Promise
     says: str | Promise
     rows: Callable[[datetime], Any]
     when: str
-    # The field that names a file in the storage, which goes too.
+    # The field with the name of a stored file, which is removed too.
     file: str = ""
 
 
 @dataclass(frozen=True)
 class RemovalPreview:
-    """What a rule would remove at a moment."""
+    """What a rule would remove at a given time."""
 
     rule: RetentionRule
     rows: int
@@ -120,19 +120,19 @@ def preview_rules(*, now: datetime) -> list[RemovalPreview]:
 
 @transaction.atomic
 def remove_by_rule(*, name: str, until: datetime, by: User, now: datetime) -> Removal:
-    """Remove what a rule would have removed at the moment `until` that somebody looked at it, and note it.
+    """Remove what the preview of a rule at the time `until` showed, and record it.
 
     Raises
     ------
     UnknownRuleError
-        for a name that there is not.
+        for an unknown name.
     """
     rule = next((rule for rule in RULES if rule.name == name), None)
     if rule is None:
         raise UnknownRuleError(name)
     rows = rule.rows(min(until, now))
     if rule.file:
-        # Those rows and no others: a file that is still listed must still be there.
+        # Exactly those rows: a file that is still listed must still exist.
         chosen = dict(rows.values_list("pk", rule.file))
         rows = rows.model.objects.filter(pk__in=chosen)
         for name in chosen.values():
@@ -145,19 +145,19 @@ DELETION_RULE: Final = "study deleted"
 
 
 def record_deletion(study: Study, rows: dict[str, int], now: datetime) -> None:
-    """Note that a study was deleted, by whom, and how many rows went last."""
+    """Record that a study was deleted, by whom, and how many rows were removed last."""
     if study.deletion_requested_by is not None:
         by = study.deletion_requested_by
         Removal.objects.create(at=now, by=by, rule=DELETION_RULE, study_slug=study.slug, rows=rows)
 
 
 def latest_removals() -> list[Removal]:
-    """Return what was removed last."""
+    """Return the latest removals."""
     return list(Removal.objects.select_related("by").order_by("-at", "-id")[:REMOVALS_SHOWN])
 
 
 def study_promises() -> list[dict[str, Any]]:
-    """Return what each study with people promised them, how many they are, and when the last of them came."""
+    """Return each study's promise to its participants, their number, and when the last of them came."""
     participants = Participant.objects.of_kind("CROWD", "EXPERT").filter(study__isnull=False).order_by()
     counted = participants.values("study").annotate(
         people=Count("pk", filter=Q(erased_at__isnull=True)),
@@ -171,7 +171,7 @@ def study_promises() -> list[dict[str, Any]]:
 
 
 ERASURE_RULE: Final = "erasure"
-# A rehearsal waits for nobody and keeps nobody waiting for long.
+# A rehearsal neither waits nor blocks others for long.
 REHEARSAL_LIMITS: Final = "SET LOCAL lock_timeout = '3s'; SET LOCAL statement_timeout = '60s'"
 _TOUCHED: Final = """
     SELECT relname, n_tup_del, n_tup_upd, n_tup_ins FROM pg_stat_xact_user_tables
@@ -181,22 +181,22 @@ ErasureEffect = dict[str, dict[str, int]]
 
 
 class ErasureBusyError(Exception):
-    """Somebody is at work on what would be erased: try again in a moment."""
+    """The data to be erased are in use: try again in a moment."""
 
 
 def find_person(*, study: str, pseudonym: str) -> Participant | None:
-    """Return the person of a study by their pseudonym."""
+    """Return the participant of a study by pseudonym."""
     people = Participant.objects.of_kind(ParticipantKind.CROWD, ParticipantKind.EXPERT).select_related("study")
     return people.filter(study__slug=study, external_id=pseudonym).first()
 
 
 def rehearse_erasure(*, participant: Participant, now: datetime) -> ErasureEffect:
-    """Return how many rows of each table an erasure would delete, change and add; nothing of it stays.
+    """Return how many rows of each table an erasure would delete, change and add; everything is rolled back.
 
     Raises
     ------
-    BusyError
-        when it would have to wait.
+    ErasureBusyError
+        if it would have to wait.
     """
     try:
         with transaction.atomic():
@@ -213,7 +213,7 @@ def rehearse_erasure(*, participant: Participant, now: datetime) -> ErasureEffec
 
 @transaction.atomic
 def erase_person(*, participant: Participant, by: User, now: datetime) -> Removal:
-    """Erase what somebody gave, and note that it was done: by whom, in which study, how many rows; not whose."""
+    """Erase a participant's data, and record by whom, in which study and how many rows, but not whose."""
     before = _touched_rows()
     withdrawal.erase(participant=participant, now=now)
     effect = _difference(before, _touched_rows())
@@ -222,7 +222,7 @@ def erase_person(*, participant: Participant, by: User, now: datetime) -> Remova
 
 
 def _touched_rows() -> dict[str, Counter[str]]:
-    """Return what this transaction has done to each table so far, as the database counts it."""
+    """Return the changes of this transaction to each table, as counted by the database."""
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHED)
         return {name: Counter(deleted=d, changed=u, added=i) for name, d, u, i in cursor.fetchall()}

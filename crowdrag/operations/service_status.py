@@ -1,6 +1,7 @@
 """Status of services and queues: workers, waiting work, stores, stalled units.
 
-A unit hangs whose worker vanished, that takes far longer than its kind does, that waits for long, or that failed.
+A unit is stalled if its worker disappeared, if it takes far longer than others of its kind, if it waits for long, or if
+it failed.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ _DATABASE = """
 
 @dataclass(frozen=True)
 class QueueState:
-    """One queue: units that are due, due later and at work, since when the oldest waits, and who serves it."""
+    """One queue: units due now, due later and in progress, since when the oldest waits, and its workers."""
 
     name: str
     label: str
@@ -46,13 +47,13 @@ class QueueState:
 
     @property
     def is_deserted(self) -> bool:
-        """Whether something is due and nobody is there."""
+        """Whether a unit is due and there is no worker."""
         return bool(self.due) and not self.workers
 
 
 @dataclass(frozen=True)
 class Broker:
-    """Valkey: whether it answers, and how many messages lie in each queue."""
+    """Valkey: whether it responds, and how many messages are in each queue."""
 
     answers: bool
     version: str = ""
@@ -61,7 +62,7 @@ class Broker:
 
 
 def queues(*, now: datetime) -> list[QueueState]:
-    """Return how each queue stands; two queries, however much waits."""
+    """Return the state of each queue; two queries, however many units wait."""
     counted = Unit.objects.by_queue(now)
     alive = dict(WorkerHeartbeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
     states = []
@@ -73,23 +74,23 @@ def queues(*, now: datetime) -> list[QueueState]:
 
 
 def workers(*, now: datetime) -> list[dict[str, Any]]:
-    """Return every worker and sweep that was heard of in a day, and whether it still is."""
+    """Return every worker and sweep with a heartbeat in the last day, and whether it is still alive."""
     beats = WorkerHeartbeat.objects.order_by("queue", "name", "id")
     return [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
 
 
 def sweeps_alive(*, now: datetime) -> int:
-    """Return how many sweeps were heard of lately; without one, what is lost stays lost."""
+    """Return the number of sweeps with a recent heartbeat; without one, lost work is not recovered."""
     return WorkerHeartbeat.objects.fresh(now).filter(queue="sweep").count()
 
 
 def scheduled_tasks() -> list[ScheduledTask]:
-    """Return what is done from time to time, with when it was done last."""
+    """Return the scheduled tasks, with the time of their last run."""
     return list(ScheduledTask.objects.order_by("name"))
 
 
 def database() -> dict[str, Any]:
-    """Return how PostgreSQL is; one query."""
+    """Return the state of PostgreSQL; one query."""
     with connection.cursor() as cursor:
         cursor.execute(_DATABASE)
         row = cursor.fetchone()
@@ -97,7 +98,7 @@ def database() -> dict[str, Any]:
 
 
 def broker() -> Broker:
-    """Return how Valkey is; one that is away costs two seconds at most."""
+    """Return the state of Valkey; an unreachable one costs at most two seconds."""
     try:
         with impatient_connection() as connection:
             client: Any = connection.default_channel.client  # type: ignore[attr-defined]
@@ -110,7 +111,7 @@ def broker() -> Broker:
 
 
 def supervised() -> list[dict[str, Any]]:
-    """Return the services that this machine's supervisor keeps; none where there is no supervisor here."""
+    """Return the services of this machine's supervisor; none if there is no supervisor here."""
     folder = DataFolder(settings.DATA_DIR)
     if not data_folder.is_running(folder):
         return []
@@ -118,12 +119,12 @@ def supervised() -> list[dict[str, Any]]:
 
 
 UNITS_SHOWN: Final = 50
-# How far back it is looked what a kind's units take.
+# The period over which durations of units are measured.
 USUAL_WITHIN: Final = timedelta(days=7)
-# Slow: three times as long as nineteen of twenty of its kind, but nothing is slow before this.
+# Slow: this factor times the 95th percentile of its kind, but never less than this minimum.
 SLOW_FACTOR: Final = 3
 SLOW_AT_LEAST: Final = timedelta(minutes=2)
-# Slow where nothing is known of the kind.
+# Slow, if nothing is known of the kind.
 SLOW_WHEN_UNKNOWN: Final = timedelta(hours=1)
 WAITS_LONG: Final = timedelta(minutes=5)
 FAILED_WITHIN: Final = timedelta(days=1)
@@ -139,7 +140,7 @@ _USUAL = """
 
 @dataclass(frozen=True)
 class UsualDuration:
-    """What units of a kind take, in seconds: over so many that were done lately."""
+    """The usual duration of units of a kind, in seconds, over this many recent units."""
 
     kind: str
     units: int
@@ -148,24 +149,24 @@ class UsualDuration:
 
     @property
     def title(self) -> str:
-        """The kind as people read it."""
+        """The title of the kind."""
         return kinds.title(self.kind)
 
 
 def usual_durations(*, now: datetime) -> dict[str, UsualDuration]:
-    """Return what units of each kind took lately."""
+    """Return the recent durations of units of each kind."""
     with connection.cursor() as cursor:
         cursor.execute(_USUAL, [now - USUAL_WITHIN])
         return {kind: UsualDuration(kind, n, float(median), float(p95)) for kind, n, median, p95 in cursor.fetchall()}
 
 
 def slow_after(known: UsualDuration | None) -> timedelta:
-    """Return after how long a unit counts as slow."""
+    """Return the duration after which a unit counts as slow."""
     return max(SLOW_AT_LEAST, timedelta(seconds=known.p95) * SLOW_FACTOR) if known else SLOW_WHEN_UNKNOWN
 
 
 def hanging_units(*, now: datetime) -> dict[str, Any]:
-    """Return the units that hang in one way or another, the worst first; at most `SHOWN` of each."""
+    """Return the stalled units by reason, the worst first; at most `SHOWN` of each."""
     known = usual_durations(now=now)
     units = Unit.objects.select_related("run__study")
     claimed = units.filter(state=UnitState.CLAIMED).order_by("claimed_at", "id")
@@ -191,7 +192,7 @@ def hanging_units(*, now: datetime) -> dict[str, Any]:
 
 
 def hanging_counts(*, now: datetime) -> dict[str, int]:
-    """Return how many units hang, for the first page: without those that are slow, which takes looking at each."""
+    """Return the number of stalled units for the first page, without slow ones, which must be examined one by one."""
     units = Unit.objects.order_by()
     return {
         "stale": units.stale(now).count(),

@@ -11,12 +11,12 @@ from crowdrag.llm.models import Attempt
 from crowdrag.studies.models import Study
 
 PERIODS: Final = {"day": timedelta(days=1), "month": timedelta(days=30), "all": None}
-# From here on a budget is said to be nearly spent.
+# From this share on a budget counts as nearly spent.
 NEARLY_SPENT: Final = Decimal("0.8")
 
 
 def list_budgets() -> list[dict[str, Any]]:
-    """Return every study that has a budget or spent something, those nearest to their budget first; one query."""
+    """Return every study with a budget or spending, those nearest to their budget first; one query."""
     studies = Study.objects.filter(Q(llm_budget__isnull=False) | Q(spend__isnull=False)).select_related("spend")
     rows = []
     for study in studies.order_by("slug"):
@@ -37,7 +37,7 @@ def list_budgets() -> list[dict[str, Any]]:
 
 
 def spend_by_study_and_endpoint(*, now: datetime, period: str) -> list[dict[str, Any]]:
-    """Return what each study asked each endpoint in a period, and what it cost at most; one query."""
+    """Return each study's calls to each endpoint in a period, and their maximum cost; one query."""
     since = PERIODS[period]
     attempts = Attempt.objects.order_by()
     if since is not None:

@@ -14,7 +14,7 @@ _last_report = {"at": -REPORT_SECONDS}
 @worker_ready.connect
 @heartbeat_sent.connect
 def report_machine(**_: Any) -> None:
-    """Report this machine once a minute; a database that is away is no reason for a worker to stop."""
+    """Report this machine once a minute; a worker must not stop because the database is away."""
     from django.db import DatabaseError, connection
     from django.utils import timezone
 

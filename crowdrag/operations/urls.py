@@ -1,4 +1,4 @@
-"""Addresses."""
+"""Pages and probes of operations."""
 
 from django.urls import URLPattern, URLResolver, path
 

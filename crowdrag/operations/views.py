@@ -1,7 +1,7 @@
 """The operator's dashboards.
 
-Each asks its part of operations. The audit log can be filtered and taken along; what retention or an erasure would
-remove is shown first, then it is removed, and that is noted.
+Each reads its module of operations. The audit log can be filtered and exported; removals and erasures are previewed
+first, then carried out and recorded.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from crowdrag.ui import csv_export
 from . import backups, disk_usage, machines, metrics, overview, retention, service_status, spend
 from .forms import AuditLogForm, ConfirmForm, ErasureForm, FailuresForm, RemovalForm
 
-# The dashboards in their order, by the names of their addresses.
+# The dashboards in order, by URL name.
 PAGES: dict[str, str | Promise] = {
     "operations": "Overview",
     "operations_services": "Services and queues",
@@ -44,7 +44,7 @@ Dashboard = tuple[str, Mapping[str, Any]]
 
 
 def dashboard(view: Callable[[HttpRequest, datetime], Dashboard]) -> Callable[..., HttpResponseBase]:
-    """Show what a function of the request and the time returns, a template and its context, to operators."""
+    """Show operators a dashboard: the function returns a template and its context from the request and the time."""
 
     @operator_page
     @never_cache
@@ -60,7 +60,7 @@ def dashboard(view: Callable[[HttpRequest, datetime], Dashboard]) -> Callable[..
 def render_framed(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Answer with a page that lists the dashboards."""
+    """Render a page with the list of dashboards."""
     here = request.resolver_match.url_name if request.resolver_match else ""
     pages = [{"title": title, "url": reverse(name), "is_here": name == here} for name, title in PAGES.items()]
     title = PAGES.get(str(here), PAGES["operations"])
@@ -95,13 +95,13 @@ def machines_page(_request: HttpRequest, now: datetime) -> Dashboard:
 
 @dashboard
 def work_page(_request: HttpRequest, now: datetime) -> Dashboard:
-    """Show work that hangs, and what work usually takes."""
+    """Show stalled work, and usual durations."""
     return "stalled_work", service_status.hanging_units(now=now)
 
 
 @dashboard
 def spend_page(request: HttpRequest, now: datetime) -> Dashboard:
-    """Show budgets, and what was spent by study and endpoint in a period."""
+    """Show budgets, and spending by study and endpoint in a period."""
     requested = request.GET.get("period", "month")
     period = requested if requested in spend.PERIODS else "month"
     return "spend", {
@@ -114,7 +114,7 @@ def spend_page(request: HttpRequest, now: datetime) -> Dashboard:
 
 @dashboard
 def disk_page(_request: HttpRequest, _now: datetime) -> Dashboard:
-    """Show how full disks are, and of what."""
+    """Show disk usage."""
     return "disk", {
         "disks": disk_usage.disks(),
         "tables": disk_usage.largest_tables(),
@@ -125,7 +125,7 @@ def disk_page(_request: HttpRequest, _now: datetime) -> Dashboard:
 
 @dashboard
 def rates_page(_request: HttpRequest, now: datetime) -> Dashboard:
-    """Show how much is asked and how long it takes."""
+    """Show request rates and latencies."""
     return "requests", {
         "requests": metrics.request_rates(),
         "models": metrics.model_rates(now=now),
@@ -144,7 +144,7 @@ PER_PAGE = 100
 
 @dashboard
 def audit_log_page(request: HttpRequest, _now: datetime) -> Dashboard:
-    """Show the audit trail, as far as the filter goes."""
+    """Show the audit log, filtered."""
     form = AuditLogForm(request.GET or None)
     page = Paginator(queries.accesses(form.wanted()), PER_PAGE).get_page(request.GET.get("page"))
     return "access_log", {"form": form, "page": page, "query": request.GET.urlencode(), "most": queries.MAX_EXPORTED}
@@ -152,7 +152,7 @@ def audit_log_page(request: HttpRequest, _now: datetime) -> Dashboard:
 
 @dashboard
 def sign_ins_page(request: HttpRequest, now: datetime) -> Dashboard:
-    """Show sign-ins that failed, and from where most did."""
+    """Show failed sign-ins, and the most frequent origins."""
     form = FailuresForm(request.GET or None)
     page = Paginator(queries.sign_in_failures(form.wanted()), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -168,7 +168,7 @@ def sign_ins_page(request: HttpRequest, now: datetime) -> Dashboard:
 @require_safe
 @never_cache
 def audit_log_file(request: HttpRequest) -> HttpResponse:
-    """Send the looks that the filter keeps as CSV."""
+    """Send the filtered audit log as CSV."""
     return _csv_file("audit-trail", queries.ACCESS_COLUMNS, queries.export_accesses, AuditLogForm(request.GET).wanted())
 
 
@@ -176,7 +176,7 @@ def audit_log_file(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def sign_ins_file(request: HttpRequest) -> HttpResponse:
-    """Send the failures that the filter keeps as CSV."""
+    """Send the filtered failures as CSV."""
     return _csv_file(
         "failed-sign-ins", queries.FAILURE_COLUMNS, queries.export_failures, FailuresForm(request.GET).wanted()
     )
@@ -195,7 +195,7 @@ def _csv_file(
 
 @dashboard
 def retention_page(_request: HttpRequest, now: datetime) -> tuple[str, Mapping[str, Any]]:
-    """Show what is kept no longer than said, and what each study promised."""
+    """Show data whose retention period is over, and each study's promise."""
     return "retention", {
         "found": retention.preview_rules(now=now),
         "promises": retention.study_promises(),
@@ -208,7 +208,7 @@ def retention_page(_request: HttpRequest, now: datetime) -> tuple[str, Mapping[s
 @operator_page
 @require_POST
 def remove_by_rule(request: HttpRequest) -> HttpResponse:
-    """Remove what a rule found when it was looked at."""
+    """Remove what the preview of a rule showed."""
     form = RemovalForm(request.POST)
     if not form.is_valid():
         messages.error(request, "First preview what would be removed.")
@@ -227,7 +227,7 @@ def remove_by_rule(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def erase_page(request: HttpRequest) -> HttpResponse:
-    """Show what erasing somebody's data would do; POST with the pseudonym once more does it."""
+    """Preview the erasure of a participant's data; POST with the pseudonym typed again carries it out."""
     fields = request.POST if request.method == "POST" else request.GET
     form = ConfirmForm(fields) if request.method == "POST" else ErasureForm(fields or None)
     named = {name: fields.get(name, "").strip() for name in ("study", "pseudonym")}

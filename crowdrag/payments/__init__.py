@@ -1,1 +1,1 @@
-"""What participants earned, what was paid out, and lists of payments to be made."""
+"""Earnings of participants, payments made, and payment lists."""

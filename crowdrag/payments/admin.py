@@ -1,4 +1,4 @@
-"""The operators' pages: to be read, nothing to be changed."""
+"""The operator's admin pages of payments, read-only."""
 
 from django.contrib import admin
 

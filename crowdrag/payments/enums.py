@@ -4,14 +4,14 @@ from django.db import models
 
 
 class PaymentMethod(models.TextChoices):
-    """How people on a list are paid; each has its own file."""
+    """How participants on a list are paid; each method has its own file."""
 
     PROLIFIC = "PROLIFIC", "Prolific bulk payment"
     TRANSFER = "TRANSFER", "Bank transfer or other"
 
 
 class ListState(models.TextChoices):
-    """How far a payment list is."""
+    """The state of a payment list."""
 
     OPEN = "OPEN", "to be paid"
     PAID = "PAID", "paid out"

@@ -10,7 +10,7 @@ from .services import LONGEST_REFERENCE
 
 
 class PaymentListForm(forms.Form):
-    """Who is put on a new list, and how they are paid."""
+    """The participants of a new list, and the payment method."""
 
     method = forms.ChoiceField(label="Pay by", choices=PaymentMethod.choices)
     key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)

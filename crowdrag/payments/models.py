@@ -1,7 +1,7 @@
-"""Payment lists: amounts that staff pay out outside CrowdRAG, and what was done with each list.
+"""Payment lists: amounts that staff pay outside CrowdRAG, and what was done with each list.
 
-A line's amount is fixed when the list is made, so that the file that was paid and the list agree for good. While a list
-is open or paid, its amounts are no longer owed. A cancelled list counts for nothing.
+A line's amount is fixed when the list is created, so that the paid file and the list always agree. While a list is open
+or paid, its amounts are no longer owed. A cancelled list has no effect.
 """
 
 import uuid
@@ -17,15 +17,15 @@ from .enums import ListEventKind, ListState, PaymentMethod
 
 
 class PaymentListQuerySet(models.QuerySet["PaymentList"]):
-    """What can be said of payment lists."""
+    """Queries of payment lists."""
 
     def with_totals(self) -> "PaymentListQuerySet":
-        """Annotate each list with its number of people and its sum in minor units."""
+        """Annotate each list with its number of participants and its sum in minor units."""
         return self.annotate(people=models.Count("lines"), total=models.Sum("lines__amount"))
 
 
 class PaymentList(models.Model):
-    """Amounts for several people, paid out together. The key names the request: the same key is the same list."""
+    """Amounts for several participants, paid together. The key identifies the request: same key, same list."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="payment_lists")
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -56,7 +56,7 @@ class PaymentList(models.Model):
 
 
 class PaymentListLine(models.Model):
-    """One person's amount on a list, in minor units of the study's currency."""
+    """One participant's amount on a list, in minor units of the study's currency."""
 
     list = models.ForeignKey(PaymentList, models.CASCADE, related_name="lines")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="payment_lines")
@@ -71,7 +71,7 @@ class PaymentListLine(models.Model):
 
 
 class PaymentListEvent(models.Model):
-    """What somebody did with a list; the record is append-only."""
+    """What a member of staff did with a list; the record is append-only."""
 
     list = models.ForeignKey(PaymentList, models.CASCADE, related_name="events")
     kind = models.CharField(max_length=10, choices=ListEventKind.choices)

@@ -1,4 +1,4 @@
-"""What participants of a study earned, what was paid out, and what is still owed. Money in minor units."""
+"""Participants' earnings, payments made, and amounts owed. Money in minor units."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -20,18 +20,18 @@ PROLIFIC = "prolific"
 
 @dataclass(frozen=True)
 class Balance:
-    """One participant's money.
+    """One participant's balance.
 
     Attributes
     ----------
     earned
-        all that was decided to be paid, and can be undone no more.
+        decided earnings that can no longer be undone.
     by_platform
-        what the platform has paid, or was told to pay, by CrowdRAG.
+        what the platform has paid, or was asked by CrowdRAG to pay.
     paid
-        what is on lists that were paid out.
+        the amount on paid lists.
     listed
-        what is on lists that are to be paid.
+        the amount on open lists.
     is_on_prolific
         whether Prolific can pay them: their Prolific ID is known.
     """
@@ -45,7 +45,7 @@ class Balance:
 
     @property
     def owed(self) -> int:
-        """What nobody has paid or is about to pay."""
+        """The amount that is neither paid nor about to be paid."""
         return max(self.earned - self.by_platform - self.paid - self.listed, 0)
 
 
@@ -62,7 +62,7 @@ class Totals:
 
 
 def balances(study: Study, *, now: datetime, only: Collection[int] | None = None) -> list[Balance]:
-    """Return the money of everybody who earned anything or was paid anything, by pseudonym."""
+    """Return the balance of everybody with earnings or payments, by pseudonym."""
     earnings, by_platform = earned(study, now=now), paid_by_platform(study)
     paid, listed = _on_lists(study, ListState.PAID), _on_lists(study, ListState.OPEN)
     keys = earnings.keys() | by_platform.keys() | paid.keys() | listed.keys()
@@ -95,15 +95,15 @@ def totals(rows: Iterable[Balance]) -> Totals:
 
 
 def payable_on_prolific(people: QuerySet[Participant]) -> QuerySet[Participant]:
-    """Keep those who came from Prolific and whose ID there is known."""
+    """Keep participants who came from Prolific and whose Prolific ID is known."""
     came = Arrival.objects.filter(participant__in=people, link__platform__iexact=PROLIFIC)
     return people.filter(identity__isnull=False, pk__in=came.values("participant"))
 
 
 def paid_by_platform(study: Study) -> Counter[int]:
-    """Return what the platform paid each participant or was told to pay, whichever is more.
+    """Return what the platform paid each participant or was asked to pay, whichever is more.
 
-    What was ordered counts as soon as it is ordered, so that nobody is paid a second time by a list.
+    Requested payments count at once, so that nobody is paid a second time by a list.
     """
     amounts: Counter[int] = Counter()
     submissions = Submission.objects.filter(platform_study__study=study, participant__isnull=False)
@@ -117,7 +117,7 @@ def paid_by_platform(study: Study) -> Counter[int]:
 
 
 def _of_submission(row: Submission, ordered: Counter[str]) -> int:
-    """Return the reward and the bonuses of a visit."""
+    """Return the reward and the bonuses of a submission."""
     amount = max(sum(map(int, row.bonuses)), ordered[ActionKind.BONUS])
     final = {SubmissionStatus.REJECTED, SubmissionStatus.SCREENED_OUT, SubmissionStatus.APPROVED}
     if row.status == SubmissionStatus.APPROVED or (ordered[ActionKind.APPROVE] and row.status not in final):

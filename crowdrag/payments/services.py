@@ -1,4 +1,4 @@
-"""Make payment lists, mark them as paid, take the mark back. Each change is recorded with who and when."""
+"""Create payment lists, mark them as paid, undo the mark. Each change is recorded with author and time."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -21,14 +21,14 @@ class PaymentListError(ValueError):
 
 
 class NothingOwedError(PaymentListError):
-    """Nobody chosen is owed anything."""
+    """No selected participant is owed anything."""
 
     def __init__(self) -> None:
         super().__init__("There is nothing to pay. Everybody you selected is paid or on a payment list already.")
 
 
 class NotOnProlificError(PaymentListError):
-    """Prolific cannot pay somebody who was chosen."""
+    """Prolific cannot pay a selected participant."""
 
     def __init__(self, names: list[str]) -> None:
         shown = ", ".join(names[:5]) + (" and others" if len(names) > 5 else "")
@@ -52,15 +52,15 @@ def create_list(
     now: datetime,
     participants: Collection[int] | None = None,
 ) -> PaymentList:
-    """Put what people are owed on a list: those chosen, or everybody whom this method can pay.
+    """Put owed amounts on a list: of the selected participants, or of everybody whom this method can pay.
 
-    The same key is the same list. What is on a list is owed no more, so nobody is put on two.
+    The same key is the same list. Amounts on a list are no longer owed, so nobody is put on two.
 
     Raises
     ------
     NothingOwedError, NotOnProlificError
     """
-    # The study's row is the lock: two who make a list at once do not put the same money on both.
+    # The study's row is the lock: simultaneous lists must not contain the same money.
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     known = PaymentList.objects.filter(study=study, key=key).first()
     if known is not None:
@@ -85,7 +85,7 @@ def create_list(
 
 @transaction.atomic
 def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datetime) -> PaymentList:
-    """Say that a list was paid out, with the reference of the payment. The same reference again changes nothing.
+    """Mark a list as paid, with the reference of the payment. Idempotent for the same reference.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datet
         raise WrongStateError(payment_list, "Reload the page to see who changed it.")
     _change(payment_list, ListEventKind.PAID, by, now, reference=reference)
     for line in payment_list.lines.select_related("participant"):
-        # Named after the line: whoever is paid is told once, also if the mark is taken back and set again.
+        # Named after the line: participants are told once, also if the mark is undone and set again.
         key = f"payment-line-{line.pk}"
         publish_payment(participant=line.participant, amount=line.amount, payment_key=key, now=now)
     return payment_list
@@ -110,7 +110,7 @@ def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datet
 
 @transaction.atomic
 def take_back(*, payment_list: PaymentList, by: User, now: datetime) -> PaymentList:
-    """Take the mark *paid out* back: the list is to be paid again. A list that is to be paid stays so."""
+    """Undo the mark *paid out*: the list is open again. An open list stays open."""
     payment_list = _locked(payment_list)
     if payment_list.state == ListState.CANCELLED:
         raise WrongStateError(payment_list, "Create a new list instead.")
@@ -121,7 +121,7 @@ def take_back(*, payment_list: PaymentList, by: User, now: datetime) -> PaymentL
 
 @transaction.atomic
 def cancel(*, payment_list: PaymentList, by: User, now: datetime) -> PaymentList:
-    """Cancel a list: its amounts are owed again. A cancelled list stays so.
+    """Cancel a list: its amounts are owed again. Idempotent.
 
     Raises
     ------
@@ -144,7 +144,7 @@ _STATES = {
 
 
 def _locked(payment_list: PaymentList) -> PaymentList:
-    # The study first, as whoever makes a list: what counts as owed changes with a list's state.
+    # The study first, as when a list is created: a list's state changes what is owed.
     Study.objects.select_for_update(no_key=True).get(pk=payment_list.study_id)
     return PaymentList.objects.select_for_update().get(pk=payment_list.pk)
 

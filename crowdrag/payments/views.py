@@ -28,7 +28,7 @@ OWED, EVERYBODY = "owed", "all"
 @never_cache
 @audited(AuditedContent.PEOPLE)
 def payments(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what participants earned and what is owed; make a payment list."""
+    """Show earnings and amounts owed; create a payment list."""
     rows = queries.balances(study, now=timezone.now())
     owed = [row for row in rows if row.owed]
     if request.method != "POST":
@@ -135,7 +135,7 @@ def mark_paid(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def take_back(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Take the mark back."""
+    """Undo the mark *paid out*."""
     try:
         services.take_back(payment_list=_get(study, key), by=request.user, now=timezone.now())  # type: ignore[arg-type]
     except services.PaymentListError as error:

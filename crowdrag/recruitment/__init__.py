@@ -1,6 +1,6 @@
-"""Recruitment: platforms that send people here, and pay them.
+"""Recruitment platforms, which send participants here and pay them.
 
-`prolific` talks to the platform. `platform_studies` makes and runs studies there; `webhooks` and `polling` hear how
-they stand, and `submission_sync` writes it down and tells `listeners`. What the platform is to do (`platform_actions`)
-is written down first and sent by the `platform_outbox`; `platform_sync` does all that is due.
+`prolific` is the client of the platform. `platform_studies` creates and runs studies there; `webhooks` and `polling`
+receive their state, and `submission_sync` records it and calls `listeners`. Actions on the platform
+(`platform_actions`) are stored first and sent by the `platform_outbox`; `platform_sync` does everything that is due.
 """

@@ -1,4 +1,4 @@
-"""The operators' pages: everything to be read, nothing to be changed behind the platform's back."""
+"""The operator's admin pages: read-only, since changes would bypass the platform."""
 
 from django.contrib import admin
 
@@ -16,7 +16,7 @@ class PlatformStudyAdmin(ReadOnlyAdmin):
 
 @admin.register(Submission)
 class SubmissionAdmin(OfPeople, ReadOnlyAdmin):
-    """Visits."""
+    """Submissions."""
 
     list_display = ("external_id", "platform_study", "status", "status_at")
     exclude = ("identity_hash",)

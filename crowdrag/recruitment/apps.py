@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ class RecruitmentConfig(AppConfig):
     verbose_name = "Recruitment"
 
     def ready(self) -> None:
-        """Register the pages, what is done from time to time, and what goes when somebody has everything erased."""
+        """Register pages, scheduled tasks, and the erasure of data."""
         from crowdrag.jobs import schedules
         from crowdrag.recruitment import platform_studies, submission_sync, tasks
         from crowdrag.studies import activities
@@ -26,5 +26,5 @@ class RecruitmentConfig(AppConfig):
         register_obstacles(platform_studies.running)
         activities.on_erase(submission_sync.on_erase)
         enrolment.register_device_source(platform_studies.allowed_devices)
-        # The sweep only wakes a worker: a platform that answers slowly must keep nobody waiting.
+        # The sweep only wakes a worker, so that a slow platform delays nothing else.
         schedules.register("recruitment", tasks.wake, timedelta(seconds=15))

@@ -1,7 +1,7 @@
 """Completion codes: how the platform learns how a visit ended (docs.prolific.com, the study object, completion_codes).
 
-People carry the code back in the address that leads them to the platform. A code whose actor is the researcher is
-never shown to anybody: with it we tell the platform ourselves.
+Participants carry the code back in the URL that leads them to the platform. A code whose actor is the researcher is
+never shown to anybody: we send it to the platform ourselves.
 """
 
 import secrets
@@ -28,8 +28,8 @@ BY_OUTCOME: Final = {
     Outcome.WITHDRAWN: WITHDRAWN,
     Outcome.BAD_DEVICE: BAD_DEVICE,
 }
-# Nobody is paid without a person who decides; who did not agree or found no work is asked to return the place, which
-# costs them nothing and frees it.
+# Nobody is paid without a decision by a person. Participants who did not consent or found no work are asked to return
+# the place, which costs them nothing and frees it.
 _RETURN_REASONS: Final = {
     NO_CONSENT: "You did not agree to take part.",
     BAD_DEVICE: "Your device cannot be used for this study.",
@@ -39,7 +39,7 @@ _LENGTH: Final = 8
 
 
 def draw_codes(*, screens_out: bool) -> dict[str, str]:
-    """Draw a code for each way in which a visit can end: random, so that none leads to another."""
+    """Generate a random code for each outcome of a visit, so that none reveals another."""
     kinds = [COMPLETED, NO_CONSENT, NO_WORK, WITHDRAWN, FAILED_CHECKS, BAD_DEVICE]
     drawn: dict[str, str] = {}
     for kind in kinds + [SCREENED_OUT] * screens_out:
@@ -51,17 +51,17 @@ def draw_codes(*, screens_out: bool) -> dict[str, str]:
 
 
 def completion_urls(codes: dict[str, str]) -> dict[str, str]:
-    """Return where people are led, by how their visit ended."""
+    """Return the completion URLs by outcome."""
     return {outcome: completion_url(codes[kind]) for outcome, kind in BY_OUTCOME.items()}
 
 
 def completion_url(code: str) -> str:
-    """Return the address that carries a code back to the platform."""
+    """Return the URL that carries a code back to the platform."""
     return f"{RETURN_TO}?{urlencode({links.COMPLETION_CODE: code})}"
 
 
 def platform_codes(codes: dict[str, str], *, screen_out_reward: int | None, places: int) -> list[dict[str, Any]]:
-    """Return the codes as the platform is told of them."""
+    """Return the codes in the platform's format."""
     return [_platform_code(kind, code, screen_out_reward, places) for kind, code in codes.items()]
 
 

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class SubmissionStatus(models.TextChoices):
-    """How a person's visit stands on the platform."""
+    """The status of a participant's submission on the platform."""
 
     RESERVED = "RESERVED", "place reserved"
     ACTIVE = "ACTIVE", "started"
@@ -18,7 +18,7 @@ class SubmissionStatus(models.TextChoices):
 
 
 class StudyStatus(models.TextChoices):
-    """How a study stands on the platform; empty while it was never made there."""
+    """The status of a study on the platform; empty while it does not exist there."""
 
     UNPUBLISHED = "UNPUBLISHED", "draft"
     SCHEDULED = "SCHEDULED", "scheduled"
@@ -30,7 +30,7 @@ class StudyStatus(models.TextChoices):
 
 
 class ActionKind(models.TextChoices):
-    """What the platform is told to do."""
+    """Actions on the platform."""
 
     APPROVE = "APPROVE", "approve"
     REJECT = "REJECT", "reject"
@@ -51,7 +51,7 @@ class ActionState(models.TextChoices):
 
 
 class EventState(models.TextChoices):
-    """How an event stands that the platform told of."""
+    """The state of an event received from the platform."""
 
     WAITING = "WAITING", "waiting"
     SENDING = "SENDING", "processing"
@@ -60,7 +60,7 @@ class EventState(models.TextChoices):
 
 
 class RejectionCategory(models.TextChoices):
-    """Why a submission is rejected, as the platform sorts it."""
+    """The platform's categories of rejection."""
 
     TOO_QUICKLY = "TOO_QUICKLY", "exceptionally fast"
     TOO_SLOWLY = "TOO_SLOWLY", "exceptionally slow"
@@ -77,7 +77,7 @@ class RejectionCategory(models.TextChoices):
 
 
 class LocalStatus(models.TextChoices):
-    """How somebody's work stands in this system, as the app that owns the way says."""
+    """The state of a participant's work in this system, from the app of the activity."""
 
     NOTHING = "NOTHING", "not started"
     WORKING = "WORKING", "in progress"

@@ -15,7 +15,7 @@ from .platform_studies import LONGEST_NAME, MOST_MINUTES, MOST_PLACES, Terms
 
 
 class DraftForm(forms.Form):
-    """The terms of a study, as they are advertised."""
+    """The terms of a study, as advertised."""
 
     name = forms.CharField(label="Public name", max_length=LONGEST_NAME)
     description = forms.CharField(
@@ -73,7 +73,7 @@ class DraftForm(forms.Form):
 
     @staticmethod
     def initial_of(terms: Terms, study: Study) -> dict[str, Any]:
-        """Return how the form begins for terms that a way proposes."""
+        """Return the form's initial values from the terms that an activity proposes."""
         criteria = terms.eligibility
         return {
             "name": terms.name,
@@ -89,15 +89,15 @@ class DraftForm(forms.Form):
         }
 
     def clean_reward(self) -> int:
-        """Return it in minor units."""
+        """Convert to minor units."""
         return self._minor("reward") or 0
 
     def clean_screen_out_reward(self) -> int | None:
-        """Return it in minor units."""
+        """Convert to minor units."""
         return self._minor("screen_out_reward")
 
     def terms(self) -> Terms:
-        """Return what was said."""
+        """Return the entered terms."""
         data = self.cleaned_data
         criteria = {
             "languages": _names(data["languages"]),
@@ -128,23 +128,23 @@ class DraftForm(forms.Form):
 
 
 class PlacesForm(forms.Form):
-    """How many places there are to be in all."""
+    """The total number of places."""
 
     to = forms.IntegerField(label="Total places", min_value=1, max_value=MOST_PLACES)
 
 
 class ConfirmedForm(forms.Form):
-    """What costs money is confirmed: one click alone pays nobody."""
+    """Actions that cost money must be confirmed: one click alone pays nobody."""
 
     confirmed = forms.BooleanField(label="I confirm this payment")
 
 
 class ApproveForm(ConfirmedForm):
-    """Nothing more to say: the reward is paid."""
+    """No further fields: the reward is paid."""
 
 
 class RejectForm(forms.Form):
-    """Why nothing is paid, as the person is told."""
+    """The reason for the rejection, as the participant is told."""
 
     category = forms.ChoiceField(label="Rejection category on Prolific", choices=RejectionCategory.choices)
     message = forms.CharField(
@@ -157,7 +157,7 @@ class RejectForm(forms.Form):
 
 
 class BonusForm(ConfirmedForm):
-    """How much more is paid, and what for."""
+    """The amount of a bonus, and its reason."""
 
     amount = forms.DecimalField(label="Bonus", min_value=Decimal("0.01"), max_digits=10)
     reason = forms.CharField(
@@ -174,7 +174,7 @@ class BonusForm(ConfirmedForm):
         self.order_fields(["amount", "reason", "confirmed", "once"])
 
     def clean_amount(self) -> int:
-        """Return it in minor units."""
+        """Convert to minor units."""
         try:
             return money.to_minor(self.cleaned_data["amount"], self.study.currency)
         except money.TooFineError as error:
@@ -182,7 +182,7 @@ class BonusForm(ConfirmedForm):
 
 
 class ScreenOutForm(ConfirmedForm):
-    """Nothing more to say: the fixed part is paid."""
+    """No further fields: the fixed part is paid."""
 
 
 def _names(text: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""What apps register for recruitment: callbacks for changed submissions, and the state of the work here.
+"""Registrations of apps: callbacks for changed submissions, and the state of the work here.
 
-Each app registers for its own ways, by the beginning of their names (`judging` for `judging-12`). Listeners are called
-inside the transaction that writes the status down, once for each change, and must be safe to call again.
+Each app registers for its own activities, by the prefix of their names (`judging` for `judging-12`). Listeners are
+called inside the transaction that records the status, once for each change, and must be idempotent.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from .enums import LocalStatus
 
 @dataclass(frozen=True)
 class StatusChanged:
-    """What a platform said of somebody's visit; `at` is when that was so, `now` when it was heard."""
+    """A changed status of a submission; `at` is when it changed, `now` when we learned of it."""
 
     study: Study
     purpose: str
@@ -29,9 +29,9 @@ class StatusChanged:
 
 @dataclass(frozen=True)
 class RecruitmentNeeds:
-    """What a way asks of the platform: how many more people, and which.
+    """An activity's need for participants: how many more, and which.
 
-    `places` are those where nothing was handed in, `at_work` those of them that somebody works at now.
+    `places` are those without a submission here, `at_work` those of them with work in progress.
     """
 
     places: int
@@ -45,7 +45,7 @@ Visit = tuple[str, int]
 
 @dataclass(frozen=True)
 class Listener:
-    """An app's part: what it does when a submission changes, what it needs, and how the work stands here."""
+    """An app's part: its reaction to a changed submission, its needs, and the state of the work here."""
 
     prefix: str
     on_change: Callable[[StatusChanged], object]
@@ -75,5 +75,5 @@ def register(
 
 
 def listener_for(purpose: str) -> Listener | None:
-    """Return who answers for an activity: its own name, or the part of it before a hyphen."""
+    """Return the listener of an activity, by its name or the part of it before a hyphen."""
     return _listeners.get(purpose) or _listeners.get(purpose.partition("-")[0])

@@ -13,9 +13,9 @@ from .enums import ActionKind, ActionState, EventState, StudyStatus, SubmissionS
 
 
 class PlatformStudy(models.Model):
-    """What is advertised on the platform for one way; its terms are as they were sent, for they cannot change there.
+    """A study advertised on the platform for one activity; its terms are as sent, since they cannot change there.
 
-    The row stands before the platform is told: if the answer is lost, the study is found again there by its
+    The row is created before the request is sent: if the response is lost, the study is found again there by its
     `internal_name`, which nobody else uses.
     """
 
@@ -26,14 +26,14 @@ class PlatformStudy(models.Model):
     name = models.CharField("public name", max_length=120)
     internal_name = models.CharField("internal name", max_length=120, unique=True)
     description = models.TextField("description")
-    # Money in minor units of the study's currency.
+    # In minor units of the study's currency.
     reward = models.PositiveIntegerField("reward (minor units)", validators=[MinValueValidator(1)])
     places = models.PositiveIntegerField("places", validators=[MinValueValidator(1)])
     minutes = models.PositiveSmallIntegerField("estimated time (minutes)", validators=[MinValueValidator(1)])
     most_minutes = models.PositiveSmallIntegerField("maximum time (minutes)", null=True, blank=True)
     devices = models.JSONField("devices", default=list, blank=True)
     eligibility = models.JSONField("eligibility", default=dict, blank=True)
-    # Code type of the platform -> the code; what people are led back with stands in the link.
+    # Code type of the platform -> the code; the completion URLs are in the link.
     codes = models.JSONField("completion codes", default=dict, blank=True)
     screen_out_reward = models.PositiveIntegerField("screen-out payment (minor units)", null=True, blank=True)
     status = models.CharField("status on the platform", max_length=20, blank=True)
@@ -67,36 +67,36 @@ class PlatformStudy(models.Model):
 
     @property
     def status_label(self) -> str:
-        """The status in words; what the platform says where we have no words for it."""
+        """The status in words; the platform's own word if we have none."""
         if not self.external_id:
             return "not created on the platform yet"
         return str(StudyStatus(self.status).label) if self.status in StudyStatus.values else self.status
 
     @property
     def is_published(self) -> bool:
-        """Whether people were ever let in: from then on only its internal name and more places can be changed."""
+        """Whether it was ever published: from then on only its internal name can be changed, and places added."""
         return self.published_at is not None
 
 
 class Submission(models.Model):
-    """One submission of a platform's study; its id is the session with which the person came.
+    """One submission of a platform's study; its id is the session with which the participant came.
 
-    Ids of the platform are for paying and for nothing else: they are in no export (docs/adr/0003). Of the person there
-    is the keyed hash alone.
+    IDs of the platform are used only for payment and are in no export (docs/adr/0003). Of the person only the keyed
+    hash is stored.
     """
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="submissions")
     external_id = models.CharField("ID on the platform", max_length=200)
     participant = models.ForeignKey(Participant, models.SET_NULL, null=True, blank=True, related_name="visits")
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
-    # Empty: they came here, and the platform has not been heard of them.
+    # Empty: they came here, and the platform has not reported them yet.
     status = models.CharField("status on the platform", max_length=20, blank=True, choices=SubmissionStatus.choices)
     status_at = models.DateTimeField("status as of", null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
-    # What the person entered at the end; "NOCODE" where they finished without one.
+    # The code that the participant entered at the end; "NOCODE" if they finished without one.
     code = models.CharField("code entered", max_length=50, blank=True)
-    # Each bonus paid, in minor units, as the platform lists them.
+    # Each bonus paid, in minor units, as listed by the platform.
     bonuses = models.JSONField("bonuses paid", default=list, blank=True)
     first_heard_at = models.DateTimeField()
 
@@ -120,18 +120,18 @@ class Submission(models.Model):
 
 
 class PlatformAction(QueuedRow):
-    """One thing that the platform is told to do. The same key is the same action."""
+    """One action on the platform. The same key is the same action."""
 
-    # Of what is unknown it is looked up what came of it.
+    # For unknown outcomes, the result is looked up.
     STATES_DUE: ClassVar[tuple[str, ...]] = (ActionState.WAITING, ActionState.UNKNOWN)
 
     platform_study = models.ForeignKey(PlatformStudy, models.CASCADE, related_name="actions")
     submission = models.ForeignKey(Submission, models.CASCADE, null=True, blank=True, related_name="actions")
     kind = models.CharField("action", max_length=12, choices=ActionKind.choices)
     key = models.CharField(max_length=200)
-    # What goes with it: category and message, amount and reason, or the number of places.
+    # Parameters: category and message, amount and reason, or the number of places.
     details = models.JSONField("details", default=dict, blank=True)
-    # What the platform said on the way, and what was seen before: enough to tell afterwards whether it was done.
+    # Responses of the platform, and what was seen before: enough to tell afterwards whether it was done.
     progress = models.JSONField(default=dict, blank=True)
     state = models.CharField("state", max_length=8, choices=ActionState.choices, default=ActionState.WAITING)
     error = models.TextField("last problem", blank=True)
@@ -152,8 +152,8 @@ class PlatformAction(QueuedRow):
                 | (~models.Q(kind=ActionKind.PLACES) & models.Q(submission__isnull=False)),
                 name="platform_action_is_about_somebody_or_places",
             ),
-            # Of two bonuses for one person the second is sent when the outcome of the first is known: what was paid
-            # is told apart by what the platform lists.
+            # Of two bonuses for one person, the second is sent when the outcome of the first is known, since payments
+            # are told apart by the platform's list.
             models.UniqueConstraint(
                 fields=["submission"],
                 condition=models.Q(kind=ActionKind.BONUS, state__in=[ActionState.SENDING, ActionState.UNKNOWN]),
@@ -167,12 +167,12 @@ class PlatformAction(QueuedRow):
 
     @property
     def may_be_paid(self) -> bool:
-        """Whether a payment was sent and not answered: only the platform's list, or a person, tells what came of it."""
+        """Whether a payment was sent without a response: only the platform's list, or a person, can tell."""
         return "paying" in self.progress and self.state != ActionState.DONE
 
 
 class PlatformEvent(QueuedRow):
-    """One event of a webhook. The same event delivered again is the same row."""
+    """One webhook event. The same event delivered again is the same row."""
 
     event_id = models.CharField(max_length=200, unique=True)
     kind = models.CharField("kind", max_length=100)

@@ -1,4 +1,4 @@
-"""What researchers see of an activity's study on the platform: both sides, and where they disagree."""
+"""The researchers' overview of an activity's study on the platform: both sides, and where they differ."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from .prolific.client import Client
 from .prolific.errors import PlatformError
 from .submission_sync import NO_CODE
 
-# More are shown a page at a time, but no more than so many are compared.
+# More are shown page by page, but at most this many are compared.
 MOST_COMPARED = 5000
 _DECIDES = (ActionKind.APPROVE, ActionKind.REJECT, ActionKind.SCREEN_OUT)
 _OPEN = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN)
@@ -27,7 +27,7 @@ _OPEN = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN)
 
 @dataclass(frozen=True)
 class VisitRow:
-    """One visit: how it stands there and here, and in what the two do not agree."""
+    """A submission with its state there and here, and their discrepancies."""
 
     submission: Submission
     here: LocalStatus | None
@@ -36,7 +36,7 @@ class VisitRow:
 
 @dataclass(frozen=True)
 class Connection:
-    """Whether the platform answers, and what it says of the money."""
+    """Whether the platform responds, and its account data."""
 
     problem: str = ""
     hint: str = ""
@@ -48,18 +48,18 @@ class Connection:
 
     @property
     def is_short(self) -> bool:
-        """Whether the balance is less than what publishing costs."""
+        """Whether the balance is less than the cost of publishing."""
         return self.balance is not None and self.cost is not None and self.balance < self.cost
 
 
 def rows(platform_study: PlatformStudy) -> list[VisitRow]:
-    """Return the visits of a study, newest first, each with what does not agree."""
+    """Return the submissions of a study, newest first, each with its discrepancies."""
     submissions = Submission.objects.filter(platform_study=platform_study).select_related("participant")
     return _rows(platform_study, list(submissions.order_by("-first_heard_at", "-pk")[:MOST_COMPARED]))
 
 
 def row(submission: Submission) -> VisitRow:
-    """Return one visit with what does not agree."""
+    """Return one submission with its discrepancies."""
     return _rows(submission.platform_study, [submission])[0]
 
 
@@ -90,7 +90,7 @@ def _local_statuses(platform_study: PlatformStudy, submissions: Sequence[Submiss
 
 
 def _disagreement(row: Submission, here: LocalStatus | None, *, is_requested: bool) -> str:
-    """Say in words in what a visit does not agree; empty where it does, or where nothing follows yet."""
+    """Return the discrepancy of a submission in words; empty if there is none, or none to act on yet."""
     if not row.status or is_requested:
         return ""
     if row.participant_id is None:
@@ -150,7 +150,7 @@ _RULES = (
 
 
 def summary(platform_study: PlatformStudy) -> dict[str, Any]:
-    """Return the numbers of a study: places there and wanted, visits by status, actions by state."""
+    """Return the numbers of a study: places there and wanted, submissions by status, actions by state."""
     counted = Counter(Submission.objects.filter(platform_study=platform_study).values_list("status", flat=True))
     requested = Counter(PlatformAction.objects.filter(platform_study=platform_study).values_list("state", flat=True))
     listener = listeners.listener_for(platform_study.purpose)
@@ -170,7 +170,7 @@ def summary(platform_study: PlatformStudy) -> dict[str, Any]:
 
 
 def connection(study: Study, platform_study: PlatformStudy | None) -> Connection:
-    """Ask the platform whether it knows us, what money there is, what the study costs. One try each: a page waits."""
+    """Check the token, balance and cost of the study with the platform. One try each, since a page is waiting."""
     try:
         with Client(get_account(study), tries=1) as client:
             endpoints.me(client)

@@ -1,10 +1,10 @@
-"""What the platform must do: approve, reject, screen out, pay a bonus, open places. Requested here, sent by the outbox.
+"""Request actions on the platform: approve, reject, screen out, pay a bonus, add places. The outbox sends them.
 
-It is checked before it is written down, written down once under its key, in the caller's own transaction. Nothing here
-locks anything that a listener may hold (docs/guides/prolific.md, "Order of locks"): the caller may hold its own rows.
-Reviews request actions without asking what is possible: what they decide waits until the person hands in there. A
-person at a page sees the state, so nothing is offered that the platform would refuse, and nothing is paid that nobody
-meant. With `due_at` an action waits until that moment, and can be cancelled until then.
+An action is validated and then stored once under its key, in the caller's own transaction. Nothing here locks rows that
+a listener may have locked (docs/guides/prolific.md, "Order of locks"): the caller may have locked its own rows. Reviews
+request actions without checking whether they are possible: their decisions wait until the participant submits there. A
+page shows the state, so that only possible actions are offered, and nothing is paid by mistake. With `due_at` an action
+waits until that time, and can be cancelled until then.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,25 +26,25 @@ MOST_MESSAGE = 2000
 
 
 class ActionError(ValueError):
-    """Something that the platform is not told; the message says why."""
+    """An action that is not sent; the message says why."""
 
 
 class NotFromPlatformError(ActionError):
-    """The visit is none of a platform's study of this way."""
+    """The visit does not belong to a platform study of this activity."""
 
     def __init__(self) -> None:
         super().__init__("This person did not come from a platform study created in CrowdRAG.")
 
 
 class AlreadyRequestedError(ActionError):
-    """The same key stands for another action."""
+    """The same key was used for another action."""
 
     def __init__(self) -> None:
         super().__init__("A different action already exists under this name. Nothing was changed.")
 
 
 class ShortMessageError(ActionError):
-    """The platform wants a rejection explained at length."""
+    """The platform requires a longer explanation of a rejection."""
 
     def __init__(self, length: int) -> None:
         super().__init__(
@@ -53,42 +53,42 @@ class ShortMessageError(ActionError):
 
 
 class LongMessageError(ActionError):
-    """More than anybody reads."""
+    """The message is too long."""
 
     def __init__(self) -> None:
         super().__init__(f"The message must have at most {MOST_MESSAGE} characters.")
 
 
 class BadCategoryError(ActionError):
-    """The platform does not sort rejections so."""
+    """The platform has no such category of rejection."""
 
     def __init__(self) -> None:
         super().__init__("Choose one of the platform's reasons for a rejection.")
 
 
 class BadAmountError(ActionError):
-    """No amount that can be paid."""
+    """The amount cannot be paid."""
 
     def __init__(self) -> None:
         super().__init__("The bonus must be more than 0 and not too large to store.")
 
 
 class BadPlacesError(ActionError):
-    """Places go up only."""
+    """The number of places can only increase."""
 
     def __init__(self, places: int) -> None:
         super().__init__(f"There are already {places} places. You cannot reduce the number on the platform.")
 
 
 class NoScreenOutError(ActionError):
-    """The study was made without a code for it."""
+    """The study was created without a screen-out code."""
 
     def __init__(self) -> None:
         super().__init__("This study has no screen-out payment. Pay a bonus instead.")
 
 
 class NotPossibleError(ActionError):
-    """The visit's state does not allow it."""
+    """The state of the submission does not allow the action."""
 
     def __init__(self, submission: Submission, kind: ActionKind) -> None:
         status = submission.get_status_display() if submission.status else "not known yet"
@@ -98,14 +98,14 @@ class NotPossibleError(ActionError):
 
 
 class NothingToRetryError(ActionError):
-    """Only what failed is sent again."""
+    """Only failed actions can be sent again."""
 
     def __init__(self) -> None:
         super().__init__("This action does not need your attention.")
 
 
 _Status = SubmissionStatus
-#: Work that ended may be paid a bonus, whatever was decided, and so may the time of who returned a place.
+#: Submissions that have ended may get a bonus, whatever was decided; so may participants who returned a place.
 _ENDED: Final = frozenset({ActionKind.BONUS})
 BY_STATUS: Final[Mapping[str, frozenset[ActionKind]]] = {
     _Status.AWAITING_REVIEW: frozenset(
@@ -123,7 +123,7 @@ _UNDER_WAY: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNO
 
 
 def possible_actions(submission: Submission) -> frozenset[ActionKind]:
-    """Return the actions that are possible on a visit now: none while it goes on, or before the platform reports it."""
+    """Return the actions that are currently possible: none while a visit is in progress or not yet reported."""
     kinds = BY_STATUS.get(submission.status, frozenset())
     if submission.platform_study.screen_out_reward is None:
         kinds -= {ActionKind.SCREEN_OUT}
@@ -132,7 +132,7 @@ def possible_actions(submission: Submission) -> frozenset[ActionKind]:
 
 
 def check_possible(submission: Submission, kind: ActionKind) -> None:
-    """Raise `NotPossibleError` for an action that is not possible on a visit now."""
+    """Raise `NotPossibleError` for an action that is currently not possible."""
     if kind not in possible_actions(submission):
         raise NotPossibleError(submission, kind)
 
@@ -152,7 +152,7 @@ def approve(
     participant: Participant | None = None,
     due_at: datetime | None = None,
 ) -> PlatformAction:
-    """Have somebody paid the reward."""
+    """Request that the participant is paid the reward."""
     submission = _submission(study, purpose, session, now)
     return _decide(submission, ActionKind.APPROVE, {}, key, now, by, participant, due_at)
 
@@ -170,7 +170,7 @@ def reject(
     participant: Participant | None = None,
     due_at: datetime | None = None,
 ) -> PlatformAction:
-    """Have somebody paid nothing, with the reason that they are told. There is no way back on the platform."""
+    """Request that the participant is not paid, with the reason that they are told. Irreversible on the platform."""
     message = message.replace("\x00", "").strip()
     if category not in RejectionCategory.values:
         raise BadCategoryError
@@ -193,7 +193,7 @@ def screen_out(
     by: User | None = None,
     participant: Participant | None = None,
 ) -> PlatformAction:
-    """Have somebody paid the fixed part for being screened out."""
+    """Request that the participant is paid the fixed part for being screened out."""
     submission = _submission(study, purpose, session, now)
     if SCREENED_OUT not in submission.platform_study.codes:
         raise NoScreenOutError
@@ -213,7 +213,7 @@ def grant_bonus(
     participant: Participant | None = None,
     due_at: datetime | None = None,
 ) -> PlatformAction:
-    """Have somebody paid more, in minor units of the study's currency; once for a key, whatever is lost on the way."""
+    """Request a bonus, in minor units of the study's currency; paid once per key, even if requests are lost."""
     if not 0 < amount <= LARGEST_AMOUNT:
         raise BadAmountError
     submission = _submission(study, purpose, session, now)
@@ -225,7 +225,7 @@ def grant_bonus(
 def increase_places(
     *, study: Study, purpose: str, to: int, key: str, now: datetime, by: User | None = None
 ) -> PlatformAction:
-    """Have the newest study of a way let in more people: `to` so many in all. Places only ever go up."""
+    """Request more places in the newest study of an activity: `to` is the new total. It can only increase."""
     platform_study = current_platform_study(study, purpose)
     if platform_study is None:
         raise NotFromPlatformError
@@ -236,9 +236,9 @@ def increase_places(
 
 
 def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
-    """Send a failed action again, after a person looked at what is wrong.
+    """Send a failed action again, after a person has checked the problem.
 
-    Of a bonus of unknown outcome this says: it was looked up, and it was not paid.
+    For a bonus of unknown outcome this confirms that it was looked up and not paid.
     """
     rows = PlatformAction.objects.filter(pk=action.pk, state=ActionState.FAILED)
     progress = {name: value for name, value in action.progress.items() if name != "paying"}
@@ -249,7 +249,7 @@ def retry(*, action: PlatformAction, now: datetime) -> PlatformAction:
 
 
 def drop(*, action: PlatformAction, now: datetime) -> PlatformAction:
-    """Give up an action that was not sent, or that a person settled on the platform."""
+    """Give up an action that was not sent, or that a person has settled on the platform."""
     rows = PlatformAction.objects.filter(pk=action.pk, state__in=[ActionState.WAITING, ActionState.FAILED])
     if not rows.update(state=ActionState.DROPPED, done_at=now):
         raise NothingToRetryError
@@ -258,10 +258,10 @@ def drop(*, action: PlatformAction, now: datetime) -> PlatformAction:
 
 
 def cancel(*, study: Study, keys: Collection[str], due_at: datetime, now: datetime) -> bool:
-    """Give up actions that were requested for a later moment, before it comes; say whether none was begun.
+    """Cancel actions that were requested for a later time, before it comes; return whether none was begun.
 
-    Only those of these keys that are due at this very moment are meant: the same key may have been requested before.
-    Their keys are free again, so that the same thing can be requested in other words.
+    Only actions with these keys and exactly this due time are cancelled: the same key may have been requested before.
+    Their keys are free again, so that the action can be requested with another message.
     """
     rows = PlatformAction.objects.filter(platform_study__study=study, key__in=keys, due_at=due_at)
     free = Concat(Value("cancelled-"), Cast("pk", CharField()))
@@ -270,24 +270,24 @@ def cancel(*, study: Study, keys: Collection[str], due_at: datetime, now: dateti
 
 
 def current_platform_study(study: Study, purpose: str) -> PlatformStudy | None:
-    """Return the newest study on the platform of a way."""
+    """Return the newest study on the platform of an activity."""
     rows = PlatformStudy.objects.filter(study=study, purpose=purpose)
     return rows.select_related("study", "link").order_by("-created_at", "-pk").first()
 
 
 def is_platform_visit(*, study: Study, purpose: str, session: str) -> bool:
-    """Return whether a visit came by a platform study that was made here, so that actions on it can be requested."""
+    """Return whether a visit came by a platform study created here, so that actions on it can be requested."""
     return bool(session) and _platform_study(study, purpose, session) is not None
 
 
 def latest_visit(*, participant: Participant, purpose: str) -> tuple[PlatformStudy, str] | None:
-    """Return somebody's latest visit to a way by a study that was made here: the study, and the session."""
+    """Return a participant's latest visit to an activity by a study created here: the study, and the session."""
     arrivals = Arrival.objects.filter(participant=participant, link__platform_study__purpose=purpose)
     came = arrivals.exclude(session="").order_by("-last_at", "-pk").first()
     studies = PlatformStudy.objects.select_related("study", "link")
     if came is not None:
         return studies.get(link=came.link_id), came.session
-    # Of whoever had everything erased the arrivals are gone; what is still to be paid is kept.
+    # An erased participant has no arrivals any more, but submissions to be paid are kept.
     known = Submission.objects.filter(participant=participant, platform_study__purpose=purpose).order_by("-pk").first()
     return (studies.get(pk=known.platform_study_id), known.external_id) if known else None
 
@@ -305,8 +305,8 @@ def _submission(study: Study, purpose: str, session: str, now: datetime) -> Subm
     platform_study = _platform_study(study, purpose, session) if session else None
     if platform_study is None:
         raise NotFromPlatformError
-    # Whose it is, the platform says when it is heard of. To refer to the participant here would lock their row, which
-    # must not be asked for by whoever holds an assignment.
+    # The platform will report whose it is. A reference to the participant here would lock their row, which a caller
+    # that has locked an assignment must not do.
     submission, _new = Submission.objects.select_related("platform_study").get_or_create(
         platform_study=platform_study, external_id=session, defaults={"first_heard_at": now}
     )
@@ -323,12 +323,12 @@ def _decide(
     participant: Participant | None,
     due_at: datetime | None = None,
 ) -> PlatformAction:
-    """Request a decision; an earlier one that was not sent yet is dropped. The last one holds."""
+    """Request a decision; an earlier one that was not sent yet is dropped. The last one counts."""
     with transaction.atomic():
         platform_study = submission.platform_study
         action = _request_action(platform_study, submission, kind, details, key, now, by, participant, due_at)
         if action.state == ActionState.DROPPED:
-            # Decided so, then otherwise, now so again.
+            # The decision was changed, and is now changed back.
             PlatformAction.objects.filter(pk=action.pk, state=ActionState.DROPPED).update(
                 state=ActionState.WAITING, due_at=due_at or now, done_at=None, tries=0, error=""
             )

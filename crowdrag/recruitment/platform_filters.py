@@ -1,8 +1,8 @@
 """Eligibility as the platform's filters, whose ids and values are read from the platform.
 
-A campaign says `languages` and `countries` (by their ISO codes, or as the platform writes them), `approval_rate`
-(least, in per cent) and `completed` (least number of approved submissions). What the platform has no filter for is not
-dropped in silence: the draft is not made.
+A campaign has `languages` and `countries` (by ISO code, or in the platform's spelling), `approval_rate` (minimum, in
+per cent) and `completed` (minimum number of approved submissions). A criterion without a filter is not silently
+dropped: the draft is not created.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ NAMES: Final = dict(entry.split(" ", 1) for line in _LISTED.strip().splitlines()
 
 
 LARGEST_NUMBER: Final = 1_000_000
-# How our terms are found among the platform's filters: by id where the id is known to have been used, else by title.
+# How the platform's filters for our criteria are found: by id if it is known to have been used, else by title.
 _IDS: Final[Mapping[str, Sequence[str]]] = {
     "approval_rate": ("approval_rate",),
     "completed": ("approval_numbers", "total_approvals", "number_of_previous_submissions"),
@@ -60,7 +60,7 @@ _TITLES: Final[Mapping[str, Sequence[str]]] = {
 
 
 class EligibilityError(ValueError):
-    """The platform cannot choose people like this."""
+    """The platform has no filter for a criterion."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class _Filters:
     rows: list[dict[str, Any]]
 
     def of(self, term: str) -> dict[str, Any]:
-        """Return the platform's filter for one of our terms."""
+        """Return the platform's filter for one of our criteria."""
         for row in self.rows:
             if row.get("filter_id") in _IDS[term]:
                 return row
@@ -79,12 +79,12 @@ class _Filters:
 
 
 def platform_filters(client: Client, criteria: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the filters that stand for who may take part; asks the platform only where something is wanted.
+    """Return the filters for the eligibility criteria; asks the platform only if there are any.
 
     Raises
     ------
     EligibilityError
-        if there is no such filter or no such value, or a term that we do not know.
+        if there is no such filter or value, or a criterion is unknown.
     """
     terms = {name: value for name, value in criteria.items() if value not in (None, "", [], {})}
     if unknown := set(terms) - set(_IDS):
@@ -124,7 +124,7 @@ def _values(row: Mapping[str, Any], term: str, value: object) -> dict[str, Any]:
 
 
 def _english_name(term: str, name: str) -> str:
-    """Return the English name of a language or country that is given by its code; another name as it is."""
+    """Return the English name of a language or country given by its code; another name unchanged."""
     if term == "countries":
         return NAMES.get(name, name)
     return str(LANG_INFO.get(name, {}).get("name", name))

@@ -1,14 +1,14 @@
-"""Send requested actions: one worker at a time, under a lease, each once in effect.
+"""Send requested actions: one worker at a time, under a lease, each effectively once.
 
-Before anything is sent it is looked how things stand there, so that nothing is done twice. What the platform says
-decides: an approval of somebody approved is done, a rejection of somebody approved fails and waits for a person. What
-can be sent again without harm is sent again until it is answered.
+Before anything is sent, the state on the platform is checked, so that nothing is done twice. The platform's state
+decides: approving an approved submission is done, rejecting an approved one fails and waits for a person. Requests that
+can be repeated safely are repeated until there is a response.
 
-Paying a bonus is the one thing of which the platform says that asking twice pays twice. Setting a bonus up pays
-nothing, so it may be repeated. Before it is paid, what was paid so far is written down with the action, and only then
-is the payment sent, once. If the answer is lost, the platform's own list of this person's bonuses tells: one more of
-this amount than before, and it was paid. If none has appeared after a while, a person looks; nothing here sends it
-again by itself.
+Paying a bonus is the only request that pays twice if sent twice, according to the platform. Setting a bonus up pays
+nothing, so it may be repeated. Before payment, the bonuses paid so far are stored with the action, and only then the
+payment is sent, once. If the response is lost, the platform's list of this participant's bonuses tells: if there is one
+more of this amount than before, it was paid. If none has appeared after a while, a person must check; nothing here
+sends it again automatically.
 """
 
 import logging
@@ -40,19 +40,19 @@ from .prolific.errors import (
 
 
 class SendOutcome(Exception):  # noqa: N818
-    """A way to end."""
+    """An outcome of sending an action."""
 
 
 class Done(SendOutcome):
-    """It is as it should be there."""
+    """The platform is in the requested state."""
 
 
 class NeedsPerson(SendOutcome):
-    """Nothing more can be done without somebody who looks at it; the message says at what."""
+    """A person must check this before it can continue; the message says what."""
 
 
 class Postponed(SendOutcome):
-    """Nothing is wrong: it is done later, when the platform is ready for it."""
+    """No error: it is done later, when the platform is ready for it."""
 
     def __init__(self, message: str, wait: timedelta) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class Postponed(SendOutcome):
 
 
 class OutcomeUnclear(SendOutcome):
-    """It was sent, and whether it was done is not known yet; it is looked up, not sent again."""
+    """It was sent, and its outcome is not known yet; it is looked up, not sent again."""
 
     def __init__(self, message: str, wait: timedelta) -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ _UNSETTLED: Final = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNO
 
 
 def _nothing_earlier(_now: datetime) -> Any:
-    """Match what is about nobody, or about somebody about whom no earlier action is open."""
+    """Match actions without a submission, or whose submission has no earlier open action."""
     earlier = PlatformAction.objects.filter(
         submission=OuterRef("submission"), state__in=_UNSETTLED, pk__lt=OuterRef("pk")
     )
@@ -79,11 +79,11 @@ def _nothing_earlier(_now: datetime) -> Any:
 
 
 def _let_the_other_bonus_pass(pk: int, now: datetime) -> None:
-    """Wait a little: another bonus of the same person is under way since a moment."""
+    """Wait a little: another bonus for the same person has just been started."""
     PlatformAction.objects.filter(pk=pk, state=ActionState.WAITING).update(due_at=now + timedelta(seconds=30))
 
 
-# The lease is longer than all tries of all requests of one action. What may have been sent stands in `progress`.
+# The lease is longer than all tries of all requests of one action. `progress` records what may have been sent.
 QUEUE: Final = DeliveryQueue(
     PlatformAction,
     lease=timedelta(minutes=5),
@@ -115,13 +115,13 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
     )
     paying = {"id": set_up, "before": _count_paid_before(action, row, amount), "at": now.isoformat()}
     action.progress = action.progress | {"paying": paying}
-    # Written down and committed before it is sent: whoever finds this action later knows that it may have been.
+    # Stored and committed before it is sent, so that anybody who finds this action later knows that it may have been.
     if not QUEUE.held(action).update(progress=action.progress):
         raise OutcomeUnclear("Another process is handling this action.", LOOK_AGAIN)
     try:
         endpoints.pay_bonus(client, set_up)
     except (UnreachableError, BusyError, TokenError, RefusedError):
-        # Certainly not paid: what was set up is left lying, and the next try begins anew.
+        # Certainly not paid: the prepared bonus is abandoned, and the next try starts again.
         action.progress = {name: value for name, value in action.progress.items() if name != "paying"}
         raise
     except OutcomeUnknownError as error:
@@ -132,7 +132,7 @@ def pay_bonus(client: Client, action: PlatformAction, row: dict[str, Any], *, no
 
 
 def _count_paid_before(action: PlatformAction, row: dict[str, Any], amount: int) -> int:
-    """Count the bonuses of this amount that were paid before: those that show there, and ours that do not yet."""
+    """Count the bonuses of this amount paid before: those listed there, and ours that are not listed yet."""
     ours = PlatformAction.objects.filter(submission=action.submission_id, kind=ActionKind.BONUS, state=ActionState.DONE)
     return max(submission_sync.listed_bonuses(row).count(amount), ours.filter(details__amount=amount).count())
 
@@ -149,7 +149,7 @@ def _look_up(action: PlatformAction, row: dict[str, Any], now: datetime) -> None
     )
 
 
-# A decision waits so long for the person to hand in there; then somebody should look.
+# A decision waits this long for the participant to submit there; then a person should check.
 PATIENCE: Final = timedelta(days=2)
 AT_ONCE: Final = 50
 log = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ _DECIDES: Final = {
 
 
 def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
-    """Send what is due; return how many actions were settled."""
+    """Send due actions; return how many were settled."""
     settled = 0
     for _number in range(at_once):
         action = QUEUE.claim(now)
@@ -172,7 +172,7 @@ def send_due(client: Client, *, now: datetime, at_once: int = AT_ONCE) -> int:
 
 
 def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
-    """Send one claimed action, and write down what came of it; say whether it is settled."""
+    """Send one claimed action, and record its outcome; return whether it is settled."""
     try:
         _send(client, action, now)
     except Done:
@@ -192,7 +192,7 @@ def send(client: Client, action: PlatformAction, *, now: datetime) -> bool:
     except PlatformError as error:
         return _retry_later(action, str(error), now)
     except Exception:
-        # Whatever it is, the action is not lost, and the others are sent.
+        # Whatever the error is, the action is not lost, and the others are sent.
         log.exception("Platform action %s could not be sent", action.pk)
         return _retry_later(action, "Internal error. The operator's log has the details.", now)
     return _settle(action, ActionState.DONE, "", now)
@@ -211,7 +211,7 @@ def _send(client: Client, action: PlatformAction, now: datetime) -> None:
 
 
 def _fetch_submission(client: Client, action: PlatformAction, now: datetime) -> dict[str, Any]:
-    """Ask how the visit stands there, and whose it is."""
+    """Fetch the state of the submission, and whose it is."""
     assert action.submission is not None
     try:
         row = endpoints.submission(client, action.submission.external_id)
@@ -228,7 +228,7 @@ def _fetch_submission(client: Client, action: PlatformAction, now: datetime) -> 
 
 
 def _check_person(action: PlatformAction, news: submission_sync.SubmissionUpdate) -> None:
-    """Refuse to decide about, or pay, somebody else: the session came in an address that a person can change."""
+    """Refuse to decide about or pay another person: the session came in a URL that a participant can change."""
     expected = Participant.objects.filter(pk=action.details.get("participant") or 0).first()
     if expected is None or news.identity_hash is None or expected.identity_hash is None:
         return
@@ -258,7 +258,7 @@ def _decide(client: Client, action: PlatformAction, row: dict[str, Any], now: da
     if news is not None:
         submission_sync.record(action.platform_study, news, now=now)
     if news is None or news.status != target:
-        # It was taken and takes its time: what is there in a moment decides.
+        # Accepted but not yet carried out: the state there in a moment decides.
         raise Postponed("Sent. Waiting until it is visible on Prolific.", timedelta(seconds=30))
 
 

@@ -26,17 +26,17 @@ from .prolific.errors import OutcomeUnknownError, PlatformError
 PLATFORM: Final = "prolific"
 LONGEST_NAME: Final = 120
 MOST_PLACES: Final = 100_000
-# The platform lets nobody take longer than a day.
+# The platform's maximum time is one day.
 MOST_MINUTES: Final = 24 * 60 - 1
 
 
 class DraftError(ValueError):
-    """A study that cannot be made like this; nothing was sent."""
+    """A study that cannot be created like this; nothing was sent."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What is advertised. Money in minor units of the study's currency."""
+    """The advertised terms. Money in minor units of the study's currency."""
 
     name: str
     description: str
@@ -50,7 +50,7 @@ class Terms:
 
 
 def proposed_terms(study: Study, purpose: str) -> Terms | None:
-    """Return the terms that the way itself has; None where the study has not set it up."""
+    """Return the activity's own terms; None if the study has not set it up."""
     activity = activities.get(study, purpose)
     offer = activity.offer(study) if activity else None
     if offer is None:
@@ -68,14 +68,14 @@ def proposed_terms(study: Study, purpose: str) -> Terms | None:
 
 
 def allowed_devices(link: EntryLink) -> list[str]:
-    """Return the devices on which people may take part whom the platform sends by a link; none where it is not ours."""
+    """Return the allowed devices of participants whom the platform sends by a link; none if the link is not ours."""
     devices = PlatformStudy.objects.filter(link=link).values_list("devices", flat=True).first()
     return devices or []
 
 
 @transaction.atomic
 def prepare_draft(*, study: Study, purpose: str, terms: Terms, by: User | None, now: datetime) -> PlatformStudy:
-    """Write down what is to be advertised, with its link and its codes. Nothing is sent."""
+    """Store the terms to be advertised, with link and codes. Nothing is sent."""
     activity = activities.get(study, purpose)
     if activity is None or activity.offer(study) is None:
         raise DraftError("This activity is not set up.")
@@ -112,9 +112,9 @@ def prepare_draft(*, study: Study, purpose: str, terms: Terms, by: User | None, 
 
 
 def send_draft(*, platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
-    """Make the draft there; one that was made and not answered is found again by its internal name, not made twice.
+    """Create the draft there; one whose response was lost is found by its internal name, not created twice.
 
-    `base` is this system's own address, as people open it.
+    `base` is this system's own public URL.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def send_draft(*, platform_study: PlatformStudy, base: str, now: datetime) -> Pl
 
 @transaction.atomic
 def discard_draft(*, platform_study: PlatformStudy, now: datetime) -> None:
-    """Give up what was never made there; its link closes. A draft there, should there be one, is nobody's loss."""
+    """Give up a draft that was never created there; its link is closed. A leftover draft there does no harm."""
     held = PlatformStudy.objects.select_for_update(of=("self",)).select_related("link").get(pk=platform_study.pk)
     if held.external_id or held.submissions.exists():
         raise DraftError("The study is already on Prolific. Stop it there.")
@@ -140,7 +140,7 @@ def discard_draft(*, platform_study: PlatformStudy, now: datetime) -> None:
 
 def _send_draft(platform_study: PlatformStudy, base: str, now: datetime) -> PlatformStudy:
     with transaction.atomic():
-        # Two clicks at once make one draft: the second waits here, and finds it made.
+        # Two simultaneous clicks create one draft: the second waits here, and finds it created.
         held = PlatformStudy.objects.select_for_update(no_key=True, of=("self",)).get(pk=platform_study.pk)
         if held.external_id:
             return held
@@ -156,7 +156,7 @@ def _send_draft(platform_study: PlatformStudy, base: str, now: datetime) -> Plat
 def draft_body(
     platform_study: PlatformStudy, *, base: str, filters: list[dict[str, Any]], project: str
 ) -> dict[str, Any]:
-    """Return the draft as the platform is told of it."""
+    """Return the draft in the platform's format."""
     body: dict[str, Any] = {
         "name": platform_study.name,
         "internal_name": platform_study.internal_name,
@@ -181,7 +181,7 @@ def draft_body(
 
 
 def entry_url(platform_study: PlatformStudy, base: str) -> str:
-    """Return what the platform opens for people: our link, with the three parameters that it fills in."""
+    """Return the URL that the platform opens: our link, with the three parameters that it fills in."""
     path = reverse("join", args=[platform_study.link.token])
     names = links.PLATFORM_PRESETS[PLATFORM]
     filled = "&".join(f"{names[role]}={{{{%{names[role]}%}}}}" for role in links.PARAMETER_ROLES)
@@ -227,7 +227,7 @@ PAUSE: Final = "PAUSE"
 START: Final = "START"
 STOP: Final = "STOP"
 _RUNNING: Final = (StudyStatus.PUBLISHING, StudyStatus.SCHEDULED, StudyStatus.ACTIVE)
-# From which status what can be done, and how it stands when it is done.
+# For each step, the statuses in which it is possible and those after it.
 STEPS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     PUBLISH: ((StudyStatus.UNPUBLISHED,), _RUNNING),
     PAUSE: ((StudyStatus.ACTIVE,), (StudyStatus.PAUSED,)),
@@ -237,16 +237,16 @@ STEPS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 
 class StepError(ValueError):
-    """What cannot be done with a study as it stands."""
+    """A step that is not possible in the study's current state."""
 
 
 def possible_steps(platform_study: PlatformStudy) -> list[str]:
-    """Return what can be done with a study now."""
+    """Return the steps that are currently possible."""
     return [step for step, (before, _after) in STEPS.items() if platform_study.status in before]
 
 
 def take_step(*, platform_study: PlatformStudy, step: str, now: datetime) -> PlatformStudy:
-    """Take a step there, once: how the study stands is asked before, and after where no answer came.
+    """Take a step there, once: the study's status is checked before, and afterwards if there was no response.
 
     Raises
     ------
@@ -274,11 +274,11 @@ def take_step(*, platform_study: PlatformStudy, step: str, now: datetime) -> Pla
 
 
 def places_needed(platform_study: PlatformStudy, *, still: int) -> int:
-    """Return how many places a study should have in all, so that `still` more people can come.
+    """Return how many places a study needs in all, so that `still` more participants can come.
 
-    Whoever returned, timed out or was rejected gave the place back there. An approved visit keeps its place, whatever
-    became of the work here: if it is to be done again by somebody else, that needs a place more. The answer is never
-    less than what there is, since places only go up.
+    Returned, timed-out and rejected submissions free their place there. An approved one keeps its place, whatever
+    happened to the work here: if somebody else must do it again, that needs another place. The result is never less
+    than the current number, since places can only increase.
     """
     held = Submission.objects.filter(platform_study=platform_study).exclude(
         status__in=[*submission_sync.RELEASED, SubmissionStatus.REJECTED, SubmissionStatus.SCREENED_OUT, ""]
@@ -288,17 +288,17 @@ def places_needed(platform_study: PlatformStudy, *, still: int) -> int:
 
 
 def fee(total: int, percent: float | None) -> int | None:
-    """Return a platform's fee on what is paid, by the operator's percentage."""
+    """Return a platform's fee on a payment, by the operator's percentage."""
     return None if percent is None else math.ceil(total * percent / 100)
 
 
-#: Studies in these states still recruit, or have work that waits for a review.
+#: Studies in these states still recruit, or have work that awaits review.
 RUNNING: Final = (
     StudyStatus.SCHEDULED, StudyStatus.PUBLISHING, StudyStatus.ACTIVE, StudyStatus.PAUSED, StudyStatus.AWAITING_REVIEW,
 )  # fmt: skip
 
 
 def running(study: Study) -> Iterator[str]:
-    """Say that studies on the platform are not over yet."""
+    """Yield a sentence if studies on the platform are still active."""
     for name in PlatformStudy.objects.filter(study=study, status__in=RUNNING).values_list("name", flat=True):
         yield f"The study “{name}” is running on the recruitment platform. Stop it there first."

@@ -12,13 +12,13 @@ from .prolific.account import get_account
 from .prolific.client import Client
 from .prolific.errors import BusyError, NotConfiguredError, PlatformError
 
-# Of several workers that are woken at once one talks: the platform asks whoever talks too much to come back later.
+# Only one of several workers synchronises: the platform limits the rate of requests.
 LOCK: Final = 0x70726F6C69666963 >> 1
 log = logging.getLogger(__name__)
 
 
 def is_due(now: datetime) -> bool:
-    """Say whether there is anything to say or to ask."""
+    """Return whether there is anything to send or to poll."""
     if webhooks.QUEUE.due(now).exists():
         return True
     try:
@@ -29,7 +29,7 @@ def is_due(now: datetime) -> bool:
 
 
 def synchronise(*, now: datetime) -> bool:
-    """Talk, unless another worker does; say whether this one did."""
+    """Synchronise, unless another worker does; return whether this one did."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
         if not cursor.fetchone()[0]:

@@ -16,9 +16,9 @@ from .prolific.client import Client
 from .prolific.errors import BusyError, PlatformError
 
 POLL_EVERY: Final = timedelta(minutes=2)
-# The counts agreeing says that nothing moved; all the same each visit is looked at from time to time.
+# Equal counts suggest that nothing changed; each submission is still checked from time to time.
 ALL_EVERY: Final = timedelta(minutes=30)
-# A study that takes nobody any more changes only by reviews, and these are ours or a click of the researchers' there.
+# A study that no longer recruits changes only by reviews, which are ours or made by the researchers there.
 QUIET_EVERY: Final = timedelta(hours=1)
 QUIET_STATUSES: Final = (StudyStatus.UNPUBLISHED, StudyStatus.AWAITING_REVIEW, StudyStatus.COMPLETED)
 LISTED_AT_MOST: Final = 20_000
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def due_studies(now: datetime) -> list[PlatformStudy]:
-    """Return the studies that are to be asked about, the longest unasked first."""
+    """Return the studies to be polled, the longest unpolled first."""
     moving = Submission.objects.filter(platform_study=OuterRef("pk"), status__in=submission_sync.UNDER_WAY)
     quiet = Q(status__in=QUIET_STATUSES, seen_at__gt=now - QUIET_EVERY) & ~Exists(moving)
     rows = PlatformStudy.objects.exclude(external_id="").exclude(quiet).select_related("study", "link")
@@ -35,9 +35,9 @@ def due_studies(now: datetime) -> list[PlatformStudy]:
 
 
 def poll(client: Client, platform_study: PlatformStudy, *, now: datetime, everything: bool = False) -> int:
-    """Ask about a study and, where something moved, about each of its submissions; return how many were read.
+    """Poll a study and, if something changed, each of its submissions; return how many were read.
 
-    What went wrong is kept with the study and shown; the next look is due as always.
+    Errors are stored with the study and shown; the next poll is due as always.
     """
     try:
         refresh(client, platform_study, now=now)
@@ -59,14 +59,14 @@ def poll(client: Client, platform_study: PlatformStudy, *, now: datetime, everyt
 
 
 def refresh(client: Client, platform_study: PlatformStudy, *, now: datetime) -> dict[str, Any]:
-    """Ask how a study stands there, and keep it."""
+    """Fetch the state of a study, and store it."""
     answer = endpoints.study(client, platform_study.external_id)
     store_study(platform_study, answer, now)
     return answer
 
 
 def store_study(platform_study: PlatformStudy, answer: dict[str, Any], now: datetime) -> None:
-    """Keep what the platform says of a study. Places go up only, here as there."""
+    """Store the platform's data of a study. Places only increase, here as there."""
     status = str(answer.get("status") or "").strip().upper().replace("_", " ")[:20]
     platform_study.status = status or platform_study.status
     places, taken = answer.get("total_available_places"), answer.get("places_taken")
@@ -95,7 +95,7 @@ def _has_moved(client: Client, platform_study: PlatformStudy, now: datetime) -> 
 def _read_all(client: Client, platform_study: PlatformStudy, now: datetime) -> int:
     read = 0
     for row in endpoints.submissions(client, platform_study.external_id):
-        # True as of when the listing began, or later: what a hook says of since then is not undone by it.
+        # True as of the start of the listing, or later: a webhook event since then is not overwritten by it.
         news = submission_sync.parse_submission(platform_study, row, now)
         if news is not None:
             submission_sync.record(platform_study, news, now=now)
@@ -106,7 +106,7 @@ def _read_all(client: Client, platform_study: PlatformStudy, now: datetime) -> i
 
 
 def refresh_now(*, platform_study: PlatformStudy, now: datetime) -> int:
-    """Ask how a study and each of its submissions stand; return how many were read.
+    """Fetch the state of a study and each of its submissions; return how many were read.
 
     Raises
     ------

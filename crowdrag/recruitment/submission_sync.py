@@ -1,11 +1,11 @@
-"""Record the state of a submission, from whatever source, and call listeners when it changed.
+"""Record the state of a submission, from any source, and call listeners when it changed.
 
-Which of two things heard holds is the same whatever order they come in, and however often. A decision is final
-(docs.prolific.com: "once the status is changed, it can not be restored"), so what came before it never undoes it,
-whatever its time says: clocks differ. Among the others the later one holds, and of two at the same second the one
-further on. The three together are one order of all that can be heard, and what holds is the greatest: hearing it again,
-or hearing it late, changes nothing. When somebody has everything erased, what ties them to the platform goes once they
-have their money.
+Of two updates, the same one prevails whatever their order, and however often they arrive. A decision is final
+(docs.prolific.com: "once the status is changed, it can not be restored"), so an update from before it never overrides
+it, whatever its time says: clocks differ. Of all others the later one prevails, and of two in the same second the more
+advanced status. These three rules form one order of all possible updates, and the greatest prevails: a repeated or late
+update changes nothing. When a participant has their data erased, the platform's references to them are removed once
+they have been paid.
 """
 
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ FINAL: Final = (
     SubmissionStatus.PARTIALLY_APPROVED,
     SubmissionStatus.APPROVED,
 )
-# Nobody is on it any more, and nothing was decided: the place is somebody else's.
+# Nobody works on it any more, and nothing was decided: the place is free.
 RELEASED: Final = (SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT)
-# The person has not handed in on the platform; a decision must wait.
+# The participant has not submitted on the platform; a decision must wait.
 UNDER_WAY: Final = (SubmissionStatus.RESERVED, SubmissionStatus.ACTIVE)
 PAID: Final = (SubmissionStatus.APPROVED, SubmissionStatus.PARTIALLY_APPROVED, SubmissionStatus.SCREENED_OUT)
 _RANK: Final = {status: rank for rank, status in enumerate(SubmissionStatus.values)}
@@ -38,23 +38,23 @@ _RANK: Final = {status: rank for rank, status in enumerate(SubmissionStatus.valu
 
 @dataclass(frozen=True)
 class TimedStatus:
-    """A status, and when it was so."""
+    """A status, and its time."""
 
     status: str
     at: datetime
 
 
 def parse_status(text: object) -> SubmissionStatus | None:
-    """Read a status as the platform writes it, with blanks, hyphens or underscores; None for what we do not know.
+    """Read a status as the platform writes it, with spaces, hyphens or underscores; None if unknown.
 
-    The undocumented PROCESSING, which a status passes through for a moment (Mephisto's list of oddities), is none.
+    The undocumented PROCESSING, which a status passes through for a moment (Mephisto's list of oddities), is ignored.
     """
     plain = str(text or "").strip().upper().replace("-", " ").replace("_", " ")
     return next((status for status in SubmissionStatus if status.value.replace("-", " ") == plain), None)
 
 
 def prevailing(before: TimedStatus | None, update: TimedStatus) -> TimedStatus:
-    """Return which of two holds."""
+    """Return which of two updates prevails."""
     return update if before is None or _rank(update) > _rank(before) else before
 
 
@@ -66,10 +66,10 @@ OPEN_ACTIONS = (ActionState.WAITING, ActionState.SENDING, ActionState.UNKNOWN, A
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
-    """Forget somebody's visits but those that are still to be paid, and of these all but what paying needs."""
+    """Delete a participant's visits except those still to be paid, and of these all that payment does not need."""
     came = Arrival.objects.filter(participant=participant, link__platform_study__isnull=False).exclude(session="")
     for study, session in came.values_list("link__platform_study", "session"):
-        # The arrivals go; what may be owed for the visit is paid by its id alone.
+        # The arrivals are deleted; payments for the visit need only its id.
         row, _new = Submission.objects.get_or_create(
             platform_study_id=study, external_id=session, defaults={"first_heard_at": now, "participant": participant}
         )
@@ -82,11 +82,11 @@ def on_erase(participant: Participant, now: datetime) -> None:
 
 
 def forget_settled(participant: Participant) -> None:
-    """Delete the visits of somebody who had everything erased that the platform has settled."""
+    """Delete visits of an erased participant that the platform has settled."""
     owed = PlatformAction.objects.filter(state__in=OPEN_ACTIONS, submission__participant=participant)
     settled = Submission.objects.filter(participant=participant, status__in=FINAL)
     gone = settled.exclude(pk__in=owed.values("submission_id"))
-    # What the platform told of these since names them too.
+    # The platform's later events identify them too.
     PlatformEvent.objects.filter(resource_id__in=gone.values("external_id")).delete()
     gone.delete()
 
@@ -98,7 +98,7 @@ LONGEST_CODE = 50
 
 @dataclass(frozen=True)
 class SubmissionUpdate:
-    """What is said of one visit. Fields that were not said are None."""
+    """An update of one visit. Fields that were not reported are None."""
 
     external_id: str
     status: str
@@ -109,12 +109,12 @@ class SubmissionUpdate:
 
 
 def local_external_id(platform_study: PlatformStudy, person: str) -> str:
-    """Return under which name somebody of the platform is known here, as when they came in by its link."""
+    """Return the name of a platform's person in this system, as when they entered by its link."""
     return f"{platform_study.link.platform}:{person}"
 
 
 def parse_submission(platform_study: PlatformStudy, row: dict[str, Any], at: datetime) -> SubmissionUpdate | None:
-    """Read a submission as the API writes it; None where it is none."""
+    """Read a submission in the API's format; None if it is not one."""
     key, status = str(row.get("id") or "")[:LONGEST_ID], parse_status(row.get("status"))
     if not key or status is None:
         return None
@@ -141,9 +141,10 @@ def listed_bonuses(row: dict[str, Any]) -> list[int]:
 
 @transaction.atomic
 def record(platform_study: PlatformStudy, news: SubmissionUpdate, *, now: datetime) -> Submission:
-    """Write down what is said of a visit; tell the way's app where the status changed. Again, late or early: the same.
+    """Record an update of a visit; call the activity's listener if the status changed. Idempotent in any order.
 
-    Lock order: participant, submission, then the listener's own rows. Whoever holds these must not ask for the two.
+    Lock order: participant, submission, then the listener's own rows. A caller that has locked the latter must not lock
+    the former two.
     """
     person = _find_participant(platform_study, news)
     if person is not None:
@@ -183,19 +184,20 @@ def _locked_submission(
 
 
 def _find_participant(platform_study: PlatformStudy, news: SubmissionUpdate) -> Participant | None:
-    """Find who it is: by the platform's id of the person, else by the session with which they came.
+    """Find the participant: by the platform's id of the person, else by the session with which they came.
 
-    The session stands in an address that a person can change. So where the platform says who somebody is, that holds.
+    The session came in a URL that a participant can change. So if the platform reports the person, that prevails.
     """
     people = Participant.objects.filter(study=platform_study.study_id)
     if news.identity_hash is not None:
         participant = people.filter(identity_hash=news.identity_hash).first()
         if participant is None and news.person:
-            # Whoever had everything erased is known by the pseudonym alone.
+            # An erased participant is recognised only by the pseudonym.
             pseudonym = identity.pseudonym(platform_study.study, local_external_id(platform_study, news.person))
             participant = people.filter(external_id=pseudonym).first()
         if participant is None:
-            # A notice names nobody but by the hash, and of who was erased there is none any more: the visit knows.
+            # An event identifies people only by the hash, which an erased participant no longer has: the visit
+            # identifies them.
             erased = people.filter(erased_at__isnull=False, visits__platform_study=platform_study)
             participant = erased.filter(visits__external_id=news.external_id).first()
         return participant

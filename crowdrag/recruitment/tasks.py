@@ -8,7 +8,7 @@ from crowdrag.jobs.tasks import call_soon
 
 @app.task(name="crowdrag.recruitment.talk", ignore_result=True)
 def synchronise() -> None:
-    """Say and ask what is due."""
+    """Send and poll what is due."""
     from django.utils import timezone
 
     from . import platform_sync
@@ -17,7 +17,7 @@ def synchronise() -> None:
 
 
 def wake(now: datetime) -> bool:
-    """Have a worker talk with the platform, if there is anything to say."""
+    """Have a worker synchronise with the platform, if there is anything to do."""
     from . import platform_sync
 
     return platform_sync.is_due(now) and call_soon(synchronise.name, "recruitment")

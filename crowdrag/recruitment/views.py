@@ -1,4 +1,4 @@
-"""The pages of recruitment by Prolific: an activity's study there, its submissions and actions; its webhook."""
+"""Pages of recruitment by Prolific: an activity's study there, its submissions and actions; its webhook."""
 
 from typing import Any
 from uuid import uuid4
@@ -37,7 +37,7 @@ STEPS = {
 
 @study_page(Role.EDITOR)
 def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the ways of taking part, each with how it stands on the platform."""
+    """List the activities, each with its state on the platform."""
     rows = [
         {"activity": activity, "found": platform_actions.current_platform_study(study, activity.name)}
         for activity in activities.of_study(study)
@@ -49,7 +49,7 @@ def recruitment_list(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @audited(AuditedContent.VISIT)
 def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Show how a way's newest study stands there and here; the part that asks the platform comes by itself."""
+    """Show the state of an activity's newest study there and here; the platform is asked separately."""
     activity, platform_study = _get_activity(study, purpose), platform_actions.current_platform_study(study, purpose)
     if "connection" in request.GET:
         context = {"connection": overview.connection(study, platform_study), "study": study}
@@ -59,7 +59,7 @@ def recruitment_page(request: HttpRequest, study: Study, purpose: str) -> HttpRe
 
 @study_page(Role.EDITOR)
 def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Ask for the terms, and make the draft there."""
+    """Ask for the terms, and create the draft there."""
     activity, proposed = _get_activity(study, purpose), platform_studies.proposed_terms(study, purpose)
     if proposed is None:
         raise Http404("This way is not set up.")
@@ -84,7 +84,7 @@ def new_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def resend_draft(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Send again a draft that was not taken, or give it up."""
+    """Send a draft again that was not accepted, or give it up."""
     platform_study = _newest_platform_study(study, purpose)
     if "discard" not in request.POST:
         return _send_draft(request, platform_study)
@@ -98,7 +98,7 @@ def resend_draft(request: HttpRequest, study: Study, purpose: str) -> HttpRespon
 @study_page(Role.EDITOR)
 @require_POST
 def refresh(request: HttpRequest, study: Study, purpose: str) -> HttpResponse:
-    """Ask the platform now how the study and all its submissions stand."""
+    """Fetch the state of the study and all its submissions now."""
     try:
         read = polling.refresh_now(platform_study=_newest_platform_study(study, purpose), now=timezone.now())
     except PlatformError as error:
@@ -211,7 +211,7 @@ def _newest_platform_study(study: Study, purpose: str) -> PlatformStudy:
 @study_page(Role.EDITOR)
 @audited(AuditedContent.VISIT)
 def submission_page(request: HttpRequest, study: Study, purpose: str, session: str) -> HttpResponse:
-    """Show a visit; on POST, request what is decided by hand."""
+    """Show a submission; on POST, request an action."""
     rows = Submission.objects.select_related("platform_study__study", "platform_study__link", "participant")
     submission = get_object_or_404(
         rows, external_id=session, platform_study__study=study, platform_study__purpose=purpose
@@ -268,7 +268,7 @@ def _request_decision(request: HttpRequest, submission: Submission, kind: str, d
     elif kind == ActionKind.SCREEN_OUT:
         platform_actions.screen_out(key=f"{name}-screen-out", **about)
     else:
-        # The page's own number: the same page sent twice pays once.
+        # The number generated with the page: the same page sent twice pays once.
         platform_actions.grant_bonus(
             key=f"{name}-bonus-{data['once']}", amount=data["amount"], reason=data["reason"], **about
         )
@@ -309,9 +309,9 @@ def _get_action(study: Study, purpose: str, key: int) -> PlatformAction:
 @never_cache
 @require_POST
 def prolific_webhook(request: HttpRequest) -> HttpResponse:
-    """Take an event. What comes twice is taken once; nothing is said to whoever is not the platform."""
+    """Receive an event. Duplicates are accepted once; senders other than the platform learn nothing."""
     try:
-        # One byte more than is read: enough to see that it is too large, however large it says it is.
+        # One byte more than the maximum: enough to see that it is too large, whatever its declared length.
         body = request.read(webhooks.LARGEST_BODY + 1)
         is_new = webhooks.receive(body=body, headers=webhooks.WebhookHeaders.of(request.headers), now=timezone.now())
     except webhooks.WebhookError as error:

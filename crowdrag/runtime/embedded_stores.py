@@ -1,7 +1,7 @@
-"""Lend the embedded stores to a single command: those of a running system, or ones started for it.
+"""Provide the embedded stores to a single command: those of a running system, or ones started for it.
 
-The stores of commands have a supervisor of their own, which stops when no command uses them. A command says that it
-does by holding a shared lock, so it cannot forget to stop them, not even when it is killed.
+The stores of commands have their own supervisor, which stops when no command uses them. A command shows that it uses
+them by holding a shared lock, so it cannot forget to stop them, not even when it is killed.
 """
 
 import subprocess
@@ -22,14 +22,14 @@ PATIENCE = 120.0
 
 @contextmanager
 def borrow(folder: DataFolder, *, options: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:
-    """Yield the environment of a CrowdRAG process, with the stores at hand as long as the block runs."""
+    """Yield the environment of a CrowdRAG process, with the stores available while the block runs."""
     if not environment.embeds_postgres() and not environment.embeds_valkey():
         folder.create()
         yield environment.missing_variables(folder)
         return
     folder.create()
     lock = folder.users_lock
-    # A supervisor that is just stopping holds this lock alone until it has.
+    # A supervisor that is just stopping holds this lock exclusively until it has stopped.
     if not lock.acquire(shared=True, wait=PATIENCE):
         raise Problem(f"The stores of {folder.root} do not stop. See {folder.logs / 'stores.log'}")
     try:
@@ -41,14 +41,15 @@ def borrow(folder: DataFolder, *, options: tuple[str, ...] = ()) -> Iterator[dic
 
 
 def _await_stores(folder: DataFolder, options: tuple[str, ...]) -> None:
-    """Wait for stores that answer, and start a supervisor for them while there is none."""
+    """Wait for stores that respond, and start a supervisor for them if there is none."""
     log = folder.logs / "stores.log"
     deadline = time.monotonic() + PATIENCE
     starter: subprocess.Popen[bytes] | None = None
     while not stores_answer(folder):
         running = data_folder.is_running(folder)
         if starter is not None and starter.poll() is not None and not running:
-            # It may have met another command's supervisor, which has ended since; otherwise it has said why it failed.
+            # It may have met another command's supervisor, which has ended since; otherwise it has reported why it
+            # failed.
             if starter.returncode != EXIT_ALREADY_RUNNING:
                 raise Problem(f"The stores could not be started:\n{tail(log)}")
             starter = None
@@ -61,7 +62,7 @@ def _await_stores(folder: DataFolder, options: tuple[str, ...]) -> None:
 
 
 def _start(folder: DataFolder, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    """Start the stores' supervisor, apart from this process: another command may outlive us and use them on."""
+    """Start the stores' supervisor detached from this process: another command may outlive us and use them."""
     log = folder.logs / "stores.log"
     log.unlink(missing_ok=True)
     with open_private(log) as output:
@@ -77,7 +78,7 @@ def _start(folder: DataFolder, options: tuple[str, ...]) -> subprocess.Popen[byt
 
 
 def environment_of_stores(folder: DataFolder) -> dict[str, str]:
-    """Return what the stores' supervisor must see: only addresses that were given to us, not those we made up."""
+    """Return the environment of the stores' supervisor: only addresses that were given to us, not our own defaults."""
     return {
         "CROWDRAG_DATA_DIR": str(folder.root),
         **({"DATABASE_URL": ""} if environment.embeds_postgres() else {}),
@@ -86,7 +87,7 @@ def environment_of_stores(folder: DataFolder) -> dict[str, str]:
 
 
 def stores_answer(folder: DataFolder) -> bool:
-    """Return whether the embedded stores answer a query each."""
+    """Return whether both embedded stores answer a query."""
     try:
         if environment.embeds_postgres():
             psycopg.connect(folder.database_url(), connect_timeout=5).close()

@@ -1,6 +1,6 @@
-"""The environment of CrowdRAG's processes: what the operator set, completed by what is embedded, and the system's keys.
+"""The environment of CrowdRAG's processes: the operator's variables, plus embedded services and the system's keys.
 
-Keys are made once, kept in files that only their owner reads, never in the database.
+Keys are generated once and stored in files that only their owner can read, never in the database.
 """
 
 import base64
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 
-# The environment's name of each key, and its file.
+# The environment variable of each key, and its file.
 KEYS = {
     "SECRET_KEY": "secret_key",
     "CROWDRAG_PSEUDONYM_KEY": "pseudonym_key",
@@ -19,12 +19,12 @@ KEYS = {
 
 
 def read_keys(folder: DataFolder) -> dict[str, str]:
-    """Return the keys by their environment names; one that is set in the environment goes before its file."""
+    """Return the keys by their environment variables; a variable that is set takes precedence over its file."""
     return {name: os.environ.get(name) or _read_or_make(folder.keys / file) for name, file in KEYS.items()}
 
 
 def _read_or_make(path: Path) -> str:
-    """Return the key in a file, which is made if it is not there; of several processes at once one wins."""
+    """Return the key in a file, which is created if missing; of several simultaneous processes one wins."""
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -34,7 +34,7 @@ def _read_or_make(path: Path) -> str:
             file.flush()
             os.fsync(file.fileno())
         try:
-            # A link never replaces: the key that is there first stays.
+            # A link never replaces a file: the first key stays.
             os.link(draft, path)
         except FileExistsError:
             pass
@@ -44,36 +44,36 @@ def _read_or_make(path: Path) -> str:
 
 
 def _new_key(name: str) -> str:
-    """Return a new key: 32 random bytes as Fernet writes them; Django wants its own longer."""
+    """Return a new key: 32 random bytes in Fernet's format; Django's own key is longer."""
     return base64.urlsafe_b64encode(secrets.token_bytes(48 if name == "secret_key" else 32)).decode()
 
 
-# Where services are, if the operator says so; otherwise they are ours to start.
+# Addresses of services, if the operator sets them; otherwise we start the services.
 ADDRESSES = ("DATABASE_URL", "BROKER_URL", "CROWDRAG_LLM_URL")
-# What nobody may make up where several machines are one system.
+# Variables without defaults where several machines form one system.
 SHARED = ("DATABASE_URL", "BROKER_URL", *KEYS)
-# Variables whose value may lie in a file, as containers are given secrets: NAME_FILE says where.
+# Variables whose value may be in a file, as containers pass secrets: NAME_FILE is its path.
 FILE_SUFFIX = "_FILE"
 SECRET = (*SHARED, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "EMAIL_URL")
 
 
 def embeds_postgres() -> bool:
-    """Return whether PostgreSQL is ours to start."""
+    """Return whether we start PostgreSQL."""
     return not os.environ.get("DATABASE_URL")
 
 
 def embeds_valkey() -> bool:
-    """Return whether Valkey is ours to start."""
+    """Return whether we start Valkey."""
     return not os.environ.get("BROKER_URL")
 
 
 def embeds_llm() -> bool:
-    """Return whether the local language model is ours to start."""
+    """Return whether we start the local language model."""
     return not os.environ.get("CROWDRAG_LLM_URL")
 
 
 def read_secret_files() -> None:
-    """Set each variable NAME that is not set from the file that NAME_FILE names."""
+    """Set each unset variable NAME from the file in NAME_FILE."""
     for name, path in list(os.environ.items()):
         variable = name.removesuffix(FILE_SUFFIX)
         ours = variable in SECRET or variable.startswith("CROWDRAG_")
@@ -85,7 +85,7 @@ def read_secret_files() -> None:
 
 
 def require_explicit() -> None:
-    """Refuse to run where an address or a key would be made up here: other machines would have another."""
+    """Refuse to run if an address or a key would be generated here: other machines would have different ones."""
     if missing := [name for name in SHARED if not os.environ.get(name)]:
         raise Problem(
             f"{', '.join(missing)} must be set: this is one of several processes that are one system, and they share "
@@ -94,16 +94,16 @@ def require_explicit() -> None:
 
 
 def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
-    """Return the variables that a CrowdRAG process needs beside those that are set already."""
+    """Return the variables that a CrowdRAG process needs besides those that are already set."""
     variables = {
         "CROWDRAG_DATA_DIR": str(folder.root),
         "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
         "DATABASE_URL": folder.database_url(),
         "BROKER_URL": folder.broker_url,
         "CROWDRAG_LLM_URL": llm_url,
-        # One machine speaks plain HTTP to itself; behind a proxy with TLS the operator sets HTTPS=true.
+        # One machine uses plain HTTP locally; behind a proxy with TLS the operator sets HTTPS=true.
         "HTTPS": "false",
-        # Cookies know no ports: two systems on localhost must not log each other out.
+        # Cookies ignore ports: two systems on localhost must not log each other out.
         "SESSION_COOKIE_NAME": f"crowdrag_session_{folder.mark}",
         "CSRF_COOKIE_NAME": f"crowdrag_csrf_{folder.mark}",
         "FILE_UPLOAD_TEMP_DIR": str(folder.temporary),
@@ -113,6 +113,6 @@ def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str
 
 
 def child_environment(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
-    """Return a child's whole environment; the repository is importable there, installed or not."""
+    """Return a child's complete environment; the repository is importable there, installed or not."""
     path = os.pathsep.join(part for part in (str(REPOSITORY), os.environ.get("PYTHONPATH", "")) if part)
     return {**os.environ, **missing_variables(folder, llm_url=llm_url), "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

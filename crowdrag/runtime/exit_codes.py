@@ -1,16 +1,16 @@
-"""Exit codes of the command `crowdrag`: the one place that defines them."""
+"""Exit codes of the command `crowdrag`: the only place that defines them."""
 
 from enum import IntEnum
 from typing import Final
 
 
 class ExitCode(IntEnum):
-    """How a command ended, as a script sees it."""
+    """The exit status of a command, for scripts."""
 
     DONE = 0
     FAILED = 1
     USAGE = 2
-    INTERRUPTED = 130  # 128 and the number of SIGINT, as shells do
+    INTERRUPTED = 130  # 128 and the number of SIGINT, as in shells
     TERMINATED = 143  # 128 and the number of SIGTERM
 
 

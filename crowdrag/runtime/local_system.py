@@ -19,13 +19,13 @@ from crowdrag.runtime.web import Web
 from crowdrag.runtime.workers import QUEUES, Sweep, Worker
 
 DEFAULT_PORT = 8000
-# What `--only` may name, for web machines and worker machines apart.
+# Values of `--only`, for separate web and worker machines.
 PARTS = ("llm", "web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
 
 
 @dataclass(frozen=True)
 class StartOptions:
-    """What was asked for on the command line."""
+    """The options of the command line."""
 
     host: str = "127.0.0.1"
     port: int | None = None
@@ -34,7 +34,7 @@ class StartOptions:
 
 
 def run(folder: DataFolder, wish: StartOptions) -> None:
-    """Start everything and keep it until a signal comes."""
+    """Start everything and keep it running until a signal arrives."""
     folder.create()
     folder.check_space()
     refuse_after_half_a_restore(folder)
@@ -114,7 +114,7 @@ def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:
 
 
 def refuse_after_half_a_restore(folder: DataFolder) -> None:
-    """Refuse to run on a system whose restore was interrupted between the database and the files."""
+    """Refuse to run if a restore was interrupted between the database and the files."""
     note = folder.root / "restoring"
     if note.exists():
         raise Problem(
@@ -123,7 +123,7 @@ def refuse_after_half_a_restore(folder: DataFolder) -> None:
 
 
 def detach(folder: DataFolder, arguments: list[str]) -> None:
-    """Start the system in the background, wait until it is ready, show what it said."""
+    """Start the system in the background, wait until it is ready, and show its output."""
     folder.create()
     log = folder.logs / "supervisor.log"
     log.unlink(missing_ok=True)
@@ -141,14 +141,14 @@ def detach(folder: DataFolder, arguments: list[str]) -> None:
         status = data_folder.read_status(folder)
         if status.get("pid") == process.pid and status.get("phase") == "running":
             say(log.read_text().replace("Ctrl-C stops everything.", "`crowdrag down` stops everything.").rstrip())
-            os.truncate(log, 0)  # a password may stand in it
+            os.truncate(log, 0)  # it may contain a password
             return
         time.sleep(0.1)
     raise Problem(tail(log, 40))
 
 
 def down(folder: DataFolder, patience: float = 120.0) -> None:
-    """Stop the system of this data folder and wait until it has."""
+    """Stop the system of this data folder and wait until it has stopped."""
     if not data_folder.is_running(folder):
         say("CrowdRAG is not running here.")
         return

@@ -1,8 +1,8 @@
-"""`crowdrag serve PART`: one part in the foreground, as containers and units of systemd run it.
+"""`crowdrag serve PART`: one part in the foreground, for containers and systemd units.
 
-It prepares nothing and heals nothing: it starts the part, passes its signals on, and ends when the part ends or hangs,
-with a status other than 0, so that whoever started it (an orchestrator, systemd) starts it again. Restarting is theirs;
-noticing that something hangs is ours, since they would only see a process that lives.
+It prepares nothing and repairs nothing: it starts the part, passes its signals on, and ends when the part ends or
+hangs, with a status other than 0, so that the caller (an orchestrator, systemd) restarts it. Restarting is the caller's
+task; detecting that something hangs is ours, since the caller would only see a live process.
 """
 
 import os
@@ -21,16 +21,16 @@ from crowdrag.runtime.workers import QUEUES, Sweep, Worker
 
 PARTS = ("web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
 TICK = 0.1
-# So long a web server that was asked to stop goes on serving, while its proxy learns of it.
+# Seconds that a stopping web server continues to serve, until its proxy notices.
 DRAIN = 10.0
-# So long a part may take to come up. `crowdrag up` starts one tier after another and is less patient; here all parts of
-# a machine start at once, and whoever is ended for being slow makes it slower for all when it starts again.
+# Seconds that a part may take to start. `crowdrag up` starts one tier after another and is less patient; here all parts
+# of a machine start at once, and restarting a slow part would make all of them slower.
 START_WITHIN = 300.0
 EXIT_HANGS = 70  # EX_SOFTWARE
 
 
 def serve(folder: DataFolder, part: str, host: str, port: int) -> int:
-    """Run a part until it ends; return the status to end with."""
+    """Run a part until it ends; return the exit status."""
     folder.create()
     if part == "web":
         return PartRunner(ForegroundWeb(folder, web.listen(host, port), _llm_url(), drain=_drain())).run()
@@ -38,7 +38,7 @@ def serve(folder: DataFolder, part: str, host: str, port: int) -> int:
 
 
 def check(folder: DataFolder, part: str, port: int) -> str:
-    """Return a few words if the part that runs in this folder is well.
+    """Return a few words if the part that runs in this folder is healthy.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check(folder: DataFolder, part: str, port: int) -> str:
 
 
 class ForegroundWeb(Web):
-    """A web server whose socket is its own: when it closes it, connections are refused, and a proxy goes elsewhere."""
+    """A web server that alone has its socket: if it closes it, connections are refused, and a proxy goes elsewhere."""
 
     def launched(self) -> None:
         """Close our copy of the socket."""
@@ -61,7 +61,7 @@ class ForegroundWeb(Web):
 
 
 class ExternalWeb(Web):
-    """A web server of another process on this machine: only asked."""
+    """A web server of another process on this machine: only probed."""
 
     def __init__(self, folder: DataFolder, port: int) -> None:
         Service.__init__(self, folder)
@@ -78,7 +78,7 @@ class PartRunner:
         self._watch = HealthProbe(service)
 
     def run(self) -> int:
-        """Start it, stay until it has ended, and return its status; `HANGS` if it had to be killed."""
+        """Start it, wait until it has ended, and return its status; `HANGS` if it had to be killed."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._pass_on)
         launch = self.service.launch()
@@ -104,12 +104,12 @@ class PartRunner:
                 return EXIT_HANGS
             time.sleep(TICK)
         if self._asked_at is None:
-            # Nobody asked it to end: whatever it says itself, it shall be started again.
+            # Nobody asked it to end: whatever its own status, it must be restarted.
             return status if status > 0 else EXIT_HANGS
         return 0 if status in (0, -self.service.stop_signal) else abs(status)
 
     def _hangs(self, began: float, now: float) -> str:
-        """Return why it is to be killed, or nothing."""
+        """Return why it must be killed, or nothing."""
         if self._asked_at is not None:
             late = now - self._asked_at > self.service.stop_within
             return f"did not stop within {self.service.stop_within:.0f} s" if late else ""

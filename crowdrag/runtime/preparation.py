@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Any number that nobody else locks; the same on every machine that shares the database.
+# Any number that nothing else locks; the same on every machine that shares the database.
 LOCK = 7_240_125_391
-# A change of a table waits for whoever reads it, and all who come later wait behind it: so it gives up soon, lets them
-# through, and tries again.
+# A table change waits for current readers, and all later ones wait behind it: so it gives up soon, lets them pass, and
+# tries again.
 LOCK_TIMEOUT = "3s"
 TRIES = 40
 PAUSE = 2.0
 
 
 def main(*, database: bool = True, static: bool = True) -> None:
-    """Migrate, collect the static files, note the local language model's address."""
+    """Migrate, collect the static files, store the local language model's URL."""
     import django
     from django.conf import settings
     from django.core.management import call_command, get_commands
@@ -41,7 +41,7 @@ def main(*, database: bool = True, static: bool = True) -> None:
 
 
 def refuse_unusable_database() -> None:
-    """End with a message where a check of the database says that this release cannot work on it."""
+    """Exit with a message if a check of the database says that this release cannot work on it."""
     from django.core import checks
 
     problems = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
@@ -50,7 +50,7 @@ def refuse_unusable_database() -> None:
 
 
 def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
-    """Apply the migrations, never standing long in anybody's way; a lock that is not got is asked for again."""
+    """Apply the migrations without blocking others for long; a lock that is not granted is requested again."""
     from django.core.management import call_command
     from django.db import OperationalError, connection
     from psycopg.errors import LockNotAvailable
@@ -74,7 +74,7 @@ def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Hold a lock of the database: several machines may start at once."""
+    """Hold a database lock, since several machines may start at once."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -101,9 +101,9 @@ def collect(target: Path) -> None:
 
 
 def share(source: Path, target: Path) -> None:
-    """Add the static files to a folder that holds those of earlier releases, too, for the proxy that serves it.
+    """Add the static files to a folder that also has those of earlier releases, for the proxy that serves it.
 
-    While one release takes another's place, a page of either asks any process for its files: the folder has both.
+    While one release replaces another, a page of either may request its files from any process: the folder has both.
     """
     for path in source.rglob("*"):
         destination = target / path.relative_to(source)
@@ -118,8 +118,8 @@ def share(source: Path, target: Path) -> None:
 def static_digest() -> str:
     """Return a digest of the names and contents of all static files.
 
-    Not of their times: those of an image's files lose their fractions of a second on the way through a registry, and
-    a container cannot collect anew, as it may not write there.
+    Not of their times: an image's files lose fractions of a second on the way through a registry, and a container
+    cannot collect again, since it may not write there.
     """
     from django.contrib.staticfiles.finders import get_finders
 

@@ -1,6 +1,6 @@
-"""Starting and ending processes, each in a group of its own, each bound to the life of its parent.
+"""Starting and ending processes, each in its own group, each bound to the life of its parent.
 
-Those that an earlier supervisor could not end are found by what they are, and never by a bare process id.
+Processes that an earlier supervisor could not end are identified by their properties, never by process id alone.
 """
 
 import os
@@ -33,7 +33,7 @@ def spawn(
     fds: tuple[int, ...] = (),
     cwd: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a program through the guard, in a session of its own, with its output appended to `log`.
+    """Start a program through the launcher, in its own session, with its output appended to `log`.
 
     Call it from the main thread: the kernel's death signal follows the thread that started a process.
     """
@@ -51,9 +51,9 @@ def spawn(
 
 
 def open_private(log: Path) -> BinaryIO:
-    """Open a log to append to; nobody but its owner may read it."""
+    """Open a log for appending; only its owner can read it."""
     descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.fchmod(descriptor, 0o600)  # one that an earlier release made
+    os.fchmod(descriptor, 0o600)  # one that an earlier release created
     return os.fdopen(descriptor, "ab")
 
 
@@ -73,14 +73,14 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def rotate(log: Path) -> None:
-    """Start a log anew when it has grown too long; writers append, so they need not be told."""
+    """Start a new log when it has grown too long; writers append, so they need not be told."""
     if not log.exists() or log.stat().st_size < LOG_LIMIT:
         return
     for number in range(LOG_COPIES - 1, 0, -1):
         older = log.with_name(f"{log.name}.{number}")
         if older.exists():
             older.replace(log.with_name(f"{log.name}.{number + 1}"))
-    shutil.copy(log, log.with_name(f"{log.name}.1"))  # with who may read it
+    shutil.copy(log, log.with_name(f"{log.name}.1"))  # with its permissions
     os.truncate(log, 0)
 
 
@@ -114,28 +114,28 @@ class Reaper:
 
     @property
     def pid(self) -> int:
-        """The reaper's own process id."""
+        """The reaper's process id."""
         return self._process.pid
 
     def add(self, group: int, death_signal: int) -> None:
-        """Entrust a process group to it."""
+        """Register a process group with it."""
         self._groups[group] = int(death_signal)
         self._tell(f"+ {group} {int(death_signal)}")
 
     def remove(self, group: int) -> None:
-        """Tell it that a group has gone."""
+        """Tell it that a group has ended."""
         self._groups.pop(group, None)
         self._tell(f"- {group}")
 
     def check(self) -> None:
-        """Start another if it has been killed."""
+        """Start another one if it was killed."""
         if self._process.poll() is not None:
             self._process = self._start()
             for group, number in self._groups.items():
                 self._tell(f"+ {group} {number}")
 
     def close(self) -> None:
-        """Let it go: it ends whatever group is still entrusted to it."""
+        """Close it: it ends all groups that are still registered."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()
@@ -150,7 +150,7 @@ class Reaper:
 
 
 def find_in_folder(path: Path, name: str = "postgres") -> list[psutil.Process]:
-    """Return the processes called `name` that stand in `path`, as all of PostgreSQL's do in their data folder."""
+    """Return the processes called `name` whose working directory is `path`, as PostgreSQL's in its data folder."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
@@ -168,7 +168,7 @@ def kill_all(processes: list[psutil.Process]) -> None:
 
 
 def stop_gracefully(processes: list[psutil.Process], number: int = signal.SIGINT, patience: float = 20.0) -> None:
-    """Signal processes, give them time, kill what stays."""
+    """Signal processes, give them time, kill the rest."""
     for process in processes:
         with suppress(psutil.Error):
             process.send_signal(number)
@@ -177,7 +177,7 @@ def stop_gracefully(processes: list[psutil.Process], number: int = signal.SIGINT
 
 
 def find_of_status(services: dict[str, dict[str, object]]) -> list[psutil.Process]:
-    """Return what still lives of a status file's services: same process id *and* same time of birth, with children."""
+    """Return live processes of a status file's services: same process id *and* same start time, with children."""
     processes = []
     for entry in services.values():
         pid, born = entry.get("pid"), entry.get("born")

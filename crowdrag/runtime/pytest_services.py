@@ -1,7 +1,7 @@
 """A pytest plugin: PostgreSQL and Valkey for the tests, started before Django reads its settings.
 
-With DATABASE_URL and BROKER_URL set, those are used. Otherwise the stores run in a folder of this session alone and
-are gone after it, even when the session is killed. `-p no:django` (the pure packages' tests) starts nothing.
+If DATABASE_URL and BROKER_URL are set, those are used. Otherwise the stores run in a folder of this session and are
+removed after it, even when the session is killed. `-p no:django` (tests of the pure packages) starts nothing.
 """
 
 import os
@@ -18,14 +18,14 @@ from crowdrag.runtime.data_folder import MEGABYTE, DataFolder
 
 _stack = ExitStack()
 
-#: Where Linux keeps files in memory, and what must be free there: a few databases and what tests put beside them.
+#: Where Linux keeps files in memory, and the free space needed there: some databases and other files of tests.
 MEMORY, ROOM_MB = Path("/dev/shm"), 4096
-#: Names the database that the databases of tests are copied from; unset where the server is not ours to fill.
+#: The name of the database that test databases are copied from; unset if the server is not ours.
 TEMPLATE = "CROWDRAG_TESTS_TEMPLATE"
 
 
 def _in_memory() -> Path | None:
-    """Return a folder that is kept in memory, where there is one with room."""
+    """Return a folder in memory, if there is one with enough space."""
     if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
         return None
     return MEMORY if shutil.disk_usage(MEMORY).free > ROOM_MB * MEGABYTE else None
@@ -38,9 +38,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
         return (yield)
     folder = DataFolder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-", dir=_in_memory())).resolve())
     os.environ["CROWDRAG_DATA_DIR"] = str(folder.root)
-    # WhiteNoise wants a folder of collected files; it stays empty, the tests read static files where they are kept.
+    # WhiteNoise requires a folder of collected files; it stays empty, tests read the original static files.
     (folder.root / "staticfiles").mkdir()
-    # Pages are tested as a machine without TLS shows them; tests of headers say otherwise themselves.
+    # Pages are tested as on a machine without TLS; tests of headers override this.
     os.environ.setdefault("HTTPS", "false")
     # Static files under their own names: no test needs them collected first.
     os.environ.setdefault("STATICFILES_STORAGE", "django.contrib.staticfiles.storage.StaticFilesStorage")
@@ -48,7 +48,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     if environment.embeds_postgres():
         os.environ[TEMPLATE] = "crowdrag_tests"
     if not environment.embeds_postgres() and not environment.embeds_valkey():
-        # Otherwise the stores' supervisor removes the folder, when it has stopped them.
+        # Otherwise the stores' supervisor removes the folder after stopping them.
         _stack.callback(shutil.rmtree, folder.root, ignore_errors=True)
     os.environ.update(_stack.enter_context(_stores(folder)))
     return (yield)
@@ -61,5 +61,5 @@ def _stores(folder: DataFolder) -> AbstractContextManager[dict[str, str]]:
 
 
 def pytest_unconfigure() -> None:
-    """Give the stores back; their supervisor then ends and removes the folder."""
+    """Release the stores; their supervisor then ends and removes the folder."""
     _stack.close()

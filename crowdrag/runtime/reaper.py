@@ -1,9 +1,9 @@
-"""The reaper: when the supervisor dies, it ends what the supervisor started. Run by path, standard library alone.
+"""The reaper: when the supervisor dies, it ends the supervisor's processes. Run by path, standard library only.
 
-It reads lines from a pipe that only the supervisor writes to: `+ GROUP SIGNAL` for a process group that was started,
-`- GROUP` for one that has gone. The pipe's end is the supervisor's end, whatever ended it. Each group left then gets
-its signal, and SIGKILL if it is still there after a while. Works where the kernel knows no death signal, and reaches
-grandchildren, which a death signal does not.
+It reads lines from a pipe that only the supervisor writes to: `+ GROUP SIGNAL` for a started process group, `- GROUP`
+for one that has ended. The end of the pipe means that the supervisor has ended, for any reason. Each remaining group
+then gets its signal, and SIGKILL if it still exists after a while. It works where the kernel has no death signal, and
+reaches grandchildren, which a death signal does not.
 """
 
 import os
@@ -15,19 +15,19 @@ PATIENCE = 15.0
 
 
 def send(group: int, number: int) -> bool:
-    """Signal a group; False if nobody is left in it."""
+    """Signal a group; False if it has no processes left."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
     except PermissionError:
-        # A group whose members all changed their account: macOS says so for zombies too.
+        # A group whose members have all changed their account: macOS reports this for zombies too.
         return False
     return True
 
 
 def listen() -> dict[int, int]:
-    """Read until the supervisor is gone; return the groups that it left and the signal for each."""
+    """Read until the supervisor has ended; return the remaining groups and the signal for each."""
     groups: dict[int, int] = {}
     for line in sys.stdin:
         match line.split():
@@ -39,7 +39,7 @@ def listen() -> dict[int, int]:
 
 
 def end(groups: dict[int, int]) -> None:
-    """Signal every group, wait, and kill what stays."""
+    """Signal every group, wait, and kill the rest."""
     left = [group for group, number in groups.items() if send(group, number)]
     deadline = time.monotonic() + PATIENCE
     while left and time.monotonic() < deadline:

@@ -1,25 +1,25 @@
-"""A request as it comes in, piece by piece: is it whole, and may a thread begin to answer it?
+"""The bytes of an incoming request: whether it is complete, and whether a thread may start to answer it.
 
-It only finds where a request ends. Whether the request is correct is for the web server's own parser, which reads the
-same bytes afterwards: whatever looks wrong here counts as whole, so that the parser can refuse it.
+It only finds the end of a request. The web server's own parser, which reads the same bytes afterwards, validates it:
+whatever looks wrong here counts as complete, so that the parser can reject it.
 """
 
 from enum import Enum
 
-#: A larger body is never held in memory: it is read as a stream by whoever accepts files.
+#: A larger body is never held in memory: views that accept files read it as a stream.
 LARGEST_BUFFERED = 2_621_440
 LARGEST_HEAD = 64 * 1024
 _LONGEST_CHUNK_LINE = 1024
 
 
 class RequestProgress(Enum):
-    """How far a request has come in."""
+    """How much of a request has arrived."""
 
-    HEAD = "head"  # its head is not whole
-    BODY = "body"  # its head is, its body is not
-    WHOLE = "whole"  # all of it is here
-    LARGE = "large"  # its head is here, and its body is too large to be held
-    TOO_LONG = "too long"  # its head does not end
+    HEAD = "head"  # the head is incomplete
+    BODY = "body"  # the head is complete, the body is not
+    WHOLE = "whole"  # the request is complete
+    LARGE = "large"  # the head is complete, and the body is too large to be held
+    TOO_LONG = "too long"  # the head is too long
 
 
 class RequestBuffer:
@@ -28,13 +28,13 @@ class RequestBuffer:
     Attributes
     ----------
     data : bytearray
-        all that came.
-    progress : Progress
-        what it amounts to; brought up to date by `feed`.
+        all received bytes.
+    progress : RequestProgress
+        how much has arrived; updated by `feed`.
     length : int
-        what the head says of the body's length in bytes; 0 for a chunked one.
+        the body's length in bytes from the head; 0 for a chunked one.
     expects_continue : bool
-        whether the client waits to be told that it may send the body.
+        whether the client waits for permission to send the body.
     """
 
     def __init__(self) -> None:
@@ -43,12 +43,12 @@ class RequestBuffer:
         self.length = 0
         self.expects_continue = False
         self._searched = 0
-        self._end = 0  # of the body, or of what is known of a chunked one
+        self._end = 0  # of the body, or of the known part of a chunked one
         self._is_chunked = False
         self._sum_of_chunks = 0
 
     def feed(self, data: bytes) -> RequestProgress:
-        """Take what came, and return how far the request is now."""
+        """Add received bytes, and return how much of the request has arrived."""
         self.data += data
         if self.progress is RequestProgress.HEAD:
             self._look_for_head()
@@ -57,7 +57,7 @@ class RequestBuffer:
         return self.progress
 
     def drop_expectation(self) -> None:
-        """Take the header `Expect` out: it has been answered."""
+        """Remove the header `Expect`, which has been answered."""
         head, separator, rest = bytes(self.data).partition(b"\r\n\r\n")
         lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"expect:")]
         shorter = b"\r\n".join(lines)
@@ -97,7 +97,7 @@ class RequestBuffer:
             self.progress = RequestProgress.WHOLE
 
     def _pass_chunks(self) -> None:
-        """Go from one chunk's size to the next as far as they have come."""
+        """Advance from chunk to chunk as far as they have arrived."""
         while self._end < len(self.data):
             at = self.data.find(b"\r\n", self._end, self._end + _LONGEST_CHUNK_LINE)
             if at < 0:

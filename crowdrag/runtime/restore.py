@@ -1,12 +1,12 @@
-"""`crowdrag restore FILE`: give back the system of a backup; `crowdrag drill FILE`: rehearse it.
+"""`crowdrag restore FILE`: restore the system of a backup; `crowdrag drill FILE`: rehearse it.
 
-Nothing is touched before every sum has been checked. The database comes back in one transaction, the files by two
-renames; a note in the data folder keeps the system from starting between the two.
+Nothing is changed before every checksum has been verified. The database is restored in one transaction, the files by
+two renames; a marker in the data folder prevents the system from starting between the two.
 
-A backup that was never restored is a hope. So the drill restores it by the very command, in a process and a folder of
-its own, onto a PostgreSQL of its own; rows are counted and sums checked on the way, then the invariants are asked of
-what came back. The folder is removed afterwards. Nothing of the running system is touched but one row, which says how
-it went.
+A backup that was never restored is unproven. So the drill restores it with the same command, in a separate process,
+folder and PostgreSQL; rows are counted and checksums verified on the way, then the invariants of the restored data are
+checked. The folder is removed afterwards. Nothing of the running system changes except one row, which records the
+result.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from crowdrag.runtime import backups, data_folder, embedded_stores, environment,
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.postgres import program
 
-# Rows that a system has before anybody did anything with it.
+# Rows that a system has before anybody has used it.
 TABLES_FILLED_AT_START = {
     "auth_permission",
     "django_content_type",
@@ -39,14 +39,14 @@ TABLES_FILLED_AT_START = {
     "django_session",
     "llm_endpoint",
 }
-# The dump makes the schema; what it says of owners and rights is left out, so initdb's are put back. COMMIT is the very
-# last line: whoever is killed in between, psql's input ends without it, and nothing has happened.
+# The dump creates the schema; its owners and rights are left out, so initdb's are restored. COMMIT is the very last
+# line: if the process is killed before, psql's input ends without it, and nothing has changed.
 SQL_BEFORE = b"BEGIN; SET LOCAL lock_timeout = '30s'; DROP SCHEMA IF EXISTS public CASCADE;\n"
 SQL_AFTER = b"\nALTER SCHEMA public OWNER TO pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC; COMMIT;\n"
 
 
 def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
-    """Give back the system in `source`; return its manifest. Raises Problem and changes nothing if that cannot be."""
+    """Restore the system in `source`; return its manifest. Raises Problem and changes nothing if that is impossible."""
     folder.create()
     if data_folder.is_running(folder) and not data_folder.read_status(folder).get("stores"):
         raise Problem("CrowdRAG runs on this data folder. Stop it first: crowdrag down")
@@ -77,7 +77,7 @@ def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
 
 
 def unpack(source: Path, staging: Path) -> dict[str, Any]:
-    """Unpack a backup beside the data and check every sum; return the manifest."""
+    """Unpack a backup beside the data and verify every checksum; return the manifest."""
     if not source.is_file():
         raise Problem(f"{source} is not there.")
     sums: dict[str, tuple[str, int]] = {}
@@ -96,7 +96,7 @@ def unpack(source: Path, staging: Path) -> dict[str, Any]:
 
 
 def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, staging: Path) -> tuple[str, int]:
-    """Write one member below `staging`; return its sum and size. A name that leads elsewhere is refused."""
+    """Write one member below `staging`; return its checksum and size. A name that leads elsewhere is rejected."""
     name = PurePosixPath(member.name)
     if not member.isreg() or name.is_absolute() or ".." in name.parts:
         raise ValueError(f"it holds {member.name}, which no backup does")
@@ -115,7 +115,7 @@ def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, staging: Path)
 
 
 def _check(manifest: dict[str, Any], staging: Path) -> None:
-    """Refuse what this release cannot read, and keys that the environment has and the backup does not mean."""
+    """Reject a backup that this release cannot read, and keys in the environment that differ from the backup's."""
     if manifest["format"] != backups.FORMAT or _release(manifest["crowdrag"]) > _release(__version__):
         raise Problem(
             f"The backup was made by CrowdRAG {manifest['crowdrag']}, and this is {__version__}: install that first."
@@ -193,7 +193,7 @@ def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
 
 
 def _move_in(folder: DataFolder, staging: Path) -> None:
-    """Put the files and the keys in their places."""
+    """Move the files and the keys into place."""
     for folder_in_use in (folder.files, folder.keys):
         fresh, old = staging / folder_in_use.name, folder.root / f"{folder_in_use.name}.old"
         if folder_in_use == folder.keys and not fresh.exists():
@@ -208,14 +208,14 @@ def _move_in(folder: DataFolder, staging: Path) -> None:
 
 
 def _forget_messages(folder: DataFolder) -> None:
-    """Empty our own broker: its messages are about work of the system that was replaced."""
+    """Empty our own broker: its messages are about work of the replaced system."""
     if environment.embeds_valkey():
         with valkey.client(folder) as connection:
             connection.flushall()
 
 
 def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
-    """Bring a backup of an older release up to date."""
+    """Upgrade a backup of an older release."""
     completed = subprocess.run(
         [sys.executable, "-m", "crowdrag.runtime.preparation"],
         env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
@@ -228,14 +228,14 @@ def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
         raise Problem(f"All is restored, but could not be brought up to date:\n{completed.stderr.strip()}")
 
 
-# What leads to the running system's stores; a drill has its own.
+# Addresses of the running system's stores; a drill has its own.
 SYSTEM_ADDRESSES = environment.ADDRESSES
 STOPS_WITHIN = 60.0
 
 
 @dataclass(frozen=True)
 class DrillResult:
-    """How a rehearsal went."""
+    """The result of a drill."""
 
     is_good: bool
     seconds: float
@@ -243,7 +243,7 @@ class DrillResult:
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def facts(self, source: Path) -> dict[str, Any]:
-        """Return what is noted of it."""
+        """Return what is recorded about it."""
         return {
             "kind": "DRILL",
             "file": source.name,
@@ -256,7 +256,7 @@ class DrillResult:
 
 
 def figures(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return of a manifest when the backup was made, its rows and its files."""
+    """Return a manifest's time of backup, rows and files."""
     if not manifest:
         return {}
     files = sum(name.startswith("files/") for name in manifest["members"])
@@ -264,7 +264,7 @@ def figures(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> DrillResult:
-    """Restore a backup into an empty system, look whether it holds, and remove it. Raises Problem if there is none."""
+    """Restore a backup into an empty system, verify it, and remove it. Raises Problem if there is no backup."""
     if not source.is_file():
         raise Problem(f"{source} is not there.")
     where = place or folder.root
@@ -284,7 +284,7 @@ def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> Dri
 
 @contextmanager
 def _scratch(where: Path) -> Iterator[DataFolder]:
-    """Lend an empty data folder; its stores have stopped when it is removed."""
+    """Provide an empty data folder; its stores have stopped when it is removed."""
     root = Path(tempfile.mkdtemp(prefix=".drill-", dir=where))
     folder = DataFolder(root)
     try:

@@ -1,4 +1,4 @@
-"""An account of its own for PostgreSQL, which refuses to run as root."""
+"""A separate account for PostgreSQL, which refuses to run as root."""
 
 import hashlib
 import os
@@ -18,14 +18,14 @@ COPIES = Path("/var/tmp")
 
 @dataclass(frozen=True)
 class Account:
-    """Who a process runs as."""
+    """The account of a process."""
 
     uid: int
     gid: int
 
 
 def server_account() -> Account | None:
-    """Return the account for PostgreSQL: None means our own; root gets an unprivileged one, made if need be."""
+    """Return the account for PostgreSQL: None means our own; root gets an unprivileged one, created if necessary."""
     if os.geteuid() != 0:
         return None
     for attempt in (_known_account, _create_account, _nobody_account):
@@ -62,7 +62,7 @@ def _nobody_account() -> pwd.struct_passwd | None:
 
 
 def may_reach(path: Path, account: Account) -> bool:
-    """Return whether an account can walk to `path` and read it, by the permission bits along the way."""
+    """Return whether an account can reach `path` and read it, by the permission bits along the way."""
     return all(_allows(part.stat(), account) for part in (path, *path.parents))
 
 
@@ -75,7 +75,7 @@ def _allows(status: os.stat_result, account: Account) -> bool:
 
 
 def reachable_copy(installation: Path, account: Account | None) -> Path:
-    """Return the servers' installation, copied to where the account can read it when it lies in, say, /root."""
+    """Return the servers' installation, copied to where the account can read it if it is in, say, /root."""
     installation = installation.resolve()
     if account is None or may_reach(installation / "bin" / "postgres", account):
         return installation
@@ -98,10 +98,10 @@ def reachable_copy(installation: Path, account: Account | None) -> Path:
 
 @dataclass(frozen=True)
 class Handle:
-    """A folder as a process of another account sees it.
+    """A folder as a process of another account can open it.
 
-    Data below /root is out of that account's reach by path. An open descriptor is not: Linux walks from
-    /proc/self/fd/N straight to the folder, so no permission of anybody's home has to be loosened.
+    Data below /root are out of that account's reach by path. An open descriptor is not: Linux resolves /proc/self/fd/N
+    directly to the folder, so no permissions of a home directory have to be changed.
     """
 
     path: str

@@ -27,18 +27,18 @@ class Launch:
 
 
 class Service:
-    """One long-running program. Subclasses say how it starts and what a sign of life is."""
+    """One long-running program. Subclasses define its start and its health check."""
 
     name = ""
     title = ""
-    # How it is asked to stop, how long that may take, and what it gets when the supervisor has died.
+    # How it is asked to stop, how long that may take, and the signal it gets when the supervisor has died.
     stop_signal = signal.SIGTERM
     stop_within = 10.0
     death_signal = signal.SIGKILL
-    # Seconds until the first sign of life, and without one before it counts as hanging.
+    # Seconds until the first successful probe, and seconds without one after which it counts as hanging.
     start_within = 60.0
     silent_for = 45.0
-    # Megabytes on the disk without which it would only fail again: it is not started before there are so many.
+    # Megabytes on the disk without which it would only fail again: it is not started with less.
     needs_megabytes = 0
     # Services of a lower tier start first and stop last.
     tier = 0
@@ -48,7 +48,7 @@ class Service:
 
     @property
     def log(self) -> Path:
-        """Where its output goes."""
+        """Where its output is written."""
         return self.folder.logs / f"{self.name}.log"
 
     def launch(self) -> Launch:
@@ -56,31 +56,31 @@ class Service:
         raise NotImplementedError
 
     def launched(self) -> None:
-        """Tidy up after a start, such as descriptors that the child has inherited."""
+        """Clean up after a start, for example descriptors that the child has inherited."""
 
     def probe(self) -> str:
-        """Return a few words for the status (a version, say), or raise if the service does not answer."""
+        """Return a few words for the status (such as a version), or raise if the service does not respond."""
         raise NotImplementedError
 
     def reap(self, failures: int) -> None:
-        """Clear away what a dead one left, before it is started again."""
+        """Remove what a dead process left, before it is restarted."""
 
 
-# How often to ask a service for a sign of life, and a starting one.
+# How often to probe a service, and one that is starting.
 INTERVAL = 3.0
 INTERVAL_STARTING = 0.1
-# The wait before the second, third, ... start in a row; the first is at once.
+# The wait before the second, third, ... start in a row; the first is immediate.
 BACKOFF = (0.0, 0.3, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-# How often to look whether there is room again on a full disk.
+# How often to check for free space on a full disk.
 ROTATE_EVERY = 2.0
-# After so many seconds of health its failures are forgotten.
+# After this many healthy seconds its failures are forgotten.
 FORGIVEN_AFTER = 60.0
-# A service that fails so often before it has ever been well will not get well by itself.
+# A service that fails this often before it was ever healthy will not recover by itself.
 HOPELESS_FAILURES = 5
 
 
 class HealthProbe(threading.Thread):
-    """Asks one service for signs of life, on a thread of its own so that a hanging one holds up nobody."""
+    """Probes one service, on its own thread so that a hanging one blocks nobody."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(daemon=True, name=f"watch-{service.name}")
@@ -93,7 +93,7 @@ class HealthProbe(threading.Thread):
         self.complaint = ""
 
     def reset(self) -> None:
-        """Forget what was seen: the process is a new one."""
+        """Forget earlier results: the process is a new one."""
         with self._lock:
             self._round += 1
             self.last_sign = None
@@ -101,7 +101,7 @@ class HealthProbe(threading.Thread):
         self._new_round.set()
 
     def run(self) -> None:
-        """Ask, note, wait, for ever (the thread ends with its process)."""
+        """Probe, record, wait, for ever (the thread ends with its process)."""
         while True:
             began = self._round
             try:
@@ -139,12 +139,12 @@ class ServiceMonitor:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Whether it responds."""
         return self.state == "ready"
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether it has failed again and again without ever having been well."""
+        """Whether it has failed again and again without ever being healthy."""
         return not self._ever_ready and self._failures >= HOPELESS_FAILURES
 
     @property
@@ -154,7 +154,7 @@ class ServiceMonitor:
 
     @property
     def detail(self) -> str:
-        """What it says of itself."""
+        """The service's own status text."""
         return self._watch.detail
 
     def start(self) -> None:
@@ -180,7 +180,7 @@ class ServiceMonitor:
             self._watch.start()
 
     def step(self) -> None:
-        """Look at the process and its signs of life; start it again if need be."""
+        """Check the process and its probes; restart it if necessary."""
         now = time.monotonic()
         if self.process is None:
             if self.state == "down" and now >= self._next_start and self._has_room(now):
@@ -196,7 +196,7 @@ class ServiceMonitor:
             self._well(now, self._watch.last_sign)
 
     def _has_room(self, now: float) -> bool:
-        """Say whether the disk has room for it; else look again later, and let people know."""
+        """Return whether the disk has enough space for it; if not, check again later, and report it."""
         free, needed = self.service.folder.free_megabytes(), self.service.needs_megabytes
         if free >= needed:
             return True
@@ -220,7 +220,7 @@ class ServiceMonitor:
             self._failures = 0
 
     def _fell(self, reason: str) -> None:
-        """Bury it and decide when to start it again."""
+        """Clean up after it and schedule its next start."""
         self.remove()
         wait = BACKOFF[min(self._failures, len(BACKOFF) - 1)]
         self._failures += 1
@@ -239,7 +239,7 @@ class ServiceMonitor:
                 self.process.send_signal(self.service.stop_signal)
 
     def remove(self) -> None:
-        """Kill what is left of the service's group."""
+        """Kill the rest of the service's group."""
         if self.process is not None:
             kill_group(self.process)
             self._reaper.remove(self.process.pid)
@@ -247,7 +247,7 @@ class ServiceMonitor:
         self.state = "stopped"
 
     def status(self) -> dict[str, object]:
-        """Return what the status file says of it."""
+        """Return its entry in the status file."""
         pid = self.process.pid if self.process else None
         return {
             "title": self.service.title,

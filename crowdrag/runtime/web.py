@@ -1,4 +1,4 @@
-"""The web server: gunicorn with threads that never wait for a client, on a port that the supervisor takes and keeps."""
+"""The web server: gunicorn with threads that never wait for a client, on a port that the supervisor opens and keeps."""
 
 import errno
 import http.client
@@ -16,7 +16,7 @@ from crowdrag.runtime import environment
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.service_monitor import Launch, Service
 
-# A web server whose supervisor was killed a moment ago may still be letting go.
+# A web server whose supervisor was killed a moment ago may still hold the port.
 GRACE = 2.0
 TRIES = 100
 
@@ -64,7 +64,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def describe_holder(port: int) -> str:
-    """Return ` by NAME (process ID)` if the system tells who listens on a port."""
+    """Return ` by NAME (process ID)` if the system reports who listens on a port."""
     with suppress(psutil.Error, OSError):
         for connection in psutil.net_connections("tcp"):
             if (
@@ -115,14 +115,14 @@ class Web(Service):
             "max-requests": "20000",
             "max-requests-jitter": "2000",
             "worker-tmp-dir": str(self.folder.temporary),
-            # A proxy on this machine is believed only what settings.py names. Gunicorn would also take the path that is
-            # asked for from a header, which passes proxies.
+            # Only the headers named in settings.py are trusted from a proxy on this machine. Gunicorn would also take
+            # the requested path from a header, which proxies pass on.
             "forwarder-headers": "",
         }
         env = environment.missing_variables(self.folder, llm_url=self.llm_url)
         if self.drain:
             options["config"] = "python:crowdrag.runtime.graceful_shutdown"
-            # A proxy keeps connections, too, and must be who closes them: a request that meets a closed one fails.
+            # A proxy also keeps connections, and must be the one to close them: a request on a closed connection fails.
             options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
         env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
@@ -135,14 +135,14 @@ class Web(Service):
         )
 
     def _counts(self) -> Path:
-        """Return an empty folder in which all processes count what they answer, so that each can answer for all."""
+        """Return an empty folder in which all processes store their request counts, so that each can report for all."""
         folder = self.folder.run / "metrics"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
     def probe(self) -> str:
-        """Ask for /healthz."""
+        """Request /healthz."""
         host = "127.0.0.1" if self.host == "0.0.0.0" else self.host
         connection = http.client.HTTPConnection(host, self.port, timeout=20)
         try:

@@ -1,12 +1,13 @@
-"""Gunicorn's threads behind a buffer: a thread begins when a request is whole.
+"""Gunicorn's threads behind a buffer: a thread starts when a request is complete.
 
     gunicorn --worker-class crowdrag.runtime.web_worker.BufferingWorker ...
 
-Gunicorn's own threads read requests and write answers at the client's pace, so a few slow clients stop the server
-(docs/adr/0027-slow-clients.md). Here one loop talks to all clients, and threads do not wait for them. Uploads are too
-large to be held: a few of the threads read them from the client, at a lowest speed. Large downloads likewise.
+Gunicorn's own threads read requests and write responses at the client's pace, so a few slow clients stop the server
+(docs/adr/0027-slow-clients.md). Here one loop handles all clients, and threads do not wait for them. Uploads are too
+large to be held in memory: a few of the threads read them from the client, at a minimum speed. Large downloads
+likewise.
 
-No client is refused because others are slow. Where there are too many connections, or too many of one address, the
+No client is rejected because others are slow. If there are too many connections, or too many from one address, the
 connection that has waited longest for the rest of its request is closed.
 """
 
@@ -29,20 +30,19 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from crowdrag import client_addresses
 from crowdrag.runtime.request_buffer import LARGEST_BUFFERED, RequestBuffer, RequestProgress
 
-#: Seconds for a request's head, and for its body beside what its length takes at the lowest speed.
+#: Seconds for a request's head, and for its body in addition to its length at the minimum speed.
 HEAD_WITHIN = 10.0
 BODY_WITHIN = 15.0
 #: Bytes per second.
 LOWEST_SPEED = 8 * 1024
 #: Seconds that an upload waits for one of the threads that read them.
 TURN_WITHIN = 60.0
-#: Connections of one address, or network of IPv6, whose requests are not whole. Behind a proxy all have its address:
-#: the proxy counts.
+#: Incomplete requests per address, or IPv6 network. Behind a proxy all have its address: the proxy counts.
 PER_ADDRESS = 200
-#: Bytes of requests and answers that one process holds; and of one answer before its thread waits for the client.
+#: Bytes of requests and responses that one process holds; and of one response before its thread waits for the client.
 MOST_HELD = 128 * 1024 * 1024
 MOST_OF_AN_ANSWER = LARGEST_BUFFERED
-#: Files that a process may have open: as many connections as it takes, and what else it needs.
+#: Files that a process may have open: as many connections as it accepts, and what else it needs.
 FILES = 4096
 LINGER = 5.0
 LINGERING = 256
@@ -55,14 +55,14 @@ _REFUSALS = {
 
 
 class ClientSocket(socket.socket):
-    """A client's socket as a thread sees it: nothing to wait for when it reads, nearly nothing when it writes.
+    """A client's socket as seen by a thread: reading never waits, writing hardly ever.
 
     Attributes
     ----------
     is_upload : bool
-        whether a thread may read from the client. Otherwise there is no more than what was read before.
+        whether a thread may read from the client. Otherwise there is only what was read before.
     outbox : bytearray
-        what is written and not yet sent.
+        data that are written and not yet sent.
     """
 
     is_upload = False
@@ -80,7 +80,7 @@ class ClientSocket(socket.socket):
         self._waited = 0.0
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """Return what comes of an upload; the end for everything else."""
+        """Return data of an upload; end of file for everything else."""
         if not self.is_upload:
             return b""
         self._wait(select.POLLIN)
@@ -89,11 +89,11 @@ class ClientSocket(socket.socket):
         return data
 
     def read_available(self) -> bytes:
-        """Return what is there, for the loop."""
+        """Return the available data, for the loop."""
         return super().recv(_PIECE)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """Send what the client takes now and keep the rest; wait only where that would be too much."""
+        """Send what the client accepts now and keep the rest; wait only if that would be too much."""
         self.outbox += data
         self.send_available()
         while len(self.outbox) > MOST_OF_AN_ANSWER:
@@ -101,7 +101,7 @@ class ClientSocket(socket.socket):
             self.send_available()
 
     def send_available(self) -> None:
-        """Send of the outbox what the client takes now."""
+        """Send as much of the outbox as the client accepts now."""
         with suppress(BlockingIOError):
             while self.outbox:
                 with memoryview(self.outbox) as waiting:
@@ -110,7 +110,7 @@ class ClientSocket(socket.socket):
                 self._passed += sent
 
     def _wait(self, event: int) -> None:
-        """Wait for the client, but not for one that is slower than the lowest speed on the whole."""
+        """Wait for the client, unless its average speed is below the minimum."""
         began = time.monotonic()
         seconds = BODY_WITHIN + self._passed / LOWEST_SPEED - self._waited
         waiting = select.poll()
@@ -121,7 +121,7 @@ class ClientSocket(socket.socket):
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
-    """A client's connection and the request that comes in by it."""
+    """A client's connection and its incoming request."""
 
     sock: ClientSocket
 
@@ -136,7 +136,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
         self._linger = linger
 
     def close(self, graceful: bool = False) -> None:
-        """Close it; where the client is still to read an answer, without waiting for that."""
+        """Close it; if the client still has to read a response, without waiting for that."""
         if graceful:
             self._linger(self)
         else:
@@ -144,16 +144,16 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
 
     @property
     def held(self) -> int:
-        """How many bytes are held for it."""
+        """The number of bytes held for it."""
         return len(self.request.data) + len(self.sock.outbox)
 
 
 class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A worker process whose threads never wait for a client, but for uploads and downloads that are fast enough."""
+    """A worker process whose threads never wait for a client, except for uploads and downloads that are fast enough."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        # In the order in which they began: the first has waited longest.
+        # In order of their start: the first has waited longest.
         self._reading: dict[Connection, None] = {}
         self._writing: dict[Connection, None] = {}
         self._lingering: dict[Connection, None] = {}
@@ -166,7 +166,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
         self._closed = 0
 
     def init_process(self) -> None:
-        """Let the process have as many connections as it may take."""
+        """Let the process have as many connections as it may accept."""
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
         if soft != resource.RLIM_INFINITY and soft < most:
@@ -176,7 +176,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
     # Requests come in.
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a connection and wait for its request, in the loop."""
+        """Accept a connection and wait for its request, in the loop."""
         try:
             accepted, address = listener.accept()
         except OSError as error:
@@ -189,11 +189,11 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
         self._await_request(connection, b"")
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Begin the next request with what came of it behind the last one (gunicorn calls it after an answer)."""
+        """Start the next request with the bytes that followed the last one (gunicorn calls it after a response)."""
         self._await_request(conn, conn.parser.unreader.take_buffered())
 
     def on_client_socket_readable(self, conn: Connection, client: Any) -> None:
-        """Begin the next request on a connection that was kept."""
+        """Start the next request on a kept-alive connection."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
         self._await_request(conn, b"")
@@ -246,7 +246,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
             self.poller.unregister(conn.sock)
 
     def _dispatch(self, conn: Connection) -> None:
-        """Give a request to a thread."""
+        """Pass a request to a thread."""
         self._stop_reading(conn)
         conn.sock.begin(is_upload=conn.is_upload)
         conn.init()
@@ -255,7 +255,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
         super().enqueue_req(conn)
 
     def _dispatch_upload(self, conn: Connection) -> None:
-        """Give an upload to a thread if few do that already; otherwise it waits for its turn, unread."""
+        """Pass an upload to a thread if few are reading uploads; otherwise it waits for its turn, unread."""
         self._stop_reading(conn)
         conn.is_upload = True
         if self._uploads < self._most_uploads:
@@ -268,13 +268,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
     # Answers go out.
 
     def handle_request(self, req: Any, conn: Connection) -> bool:
-        """Close after an upload: what was not read of it is not waited for."""
+        """Close after an upload: its unread rest is not waited for."""
         if conn.is_upload:
             req.force_close()
         return bool(super().handle_request(req, conn))
 
     def finish_request(self, conn: Connection, fs: Future[Any]) -> None:
-        """Send what the thread has left, then do as gunicorn does."""
+        """Send what the thread has left, then continue like gunicorn."""
         if conn.is_upload:
             conn.is_upload = False
             self._uploads -= 1
@@ -305,7 +305,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
     def _linger(self, conn: Connection) -> None:
         """Close our half, and let the loop wait until the client has closed its own.
 
-        Closing at once would undo the answer where the client still sends.
+        Closing at once would discard the response if the client is still sending.
         """
         try:
             conn.sock.setblocking(False)
@@ -337,13 +337,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
     # Who takes too long, or too much.
 
     def murder_pending(self) -> None:
-        """Close what is past its time (gunicorn calls it about once a second)."""
+        """Close connections past their time limits (gunicorn calls it about once a second)."""
         now = time.monotonic()
         if now - self._looked_at < 0.5:
             return
         self._looked_at = now
         if not self.alive:
-            # Nobody has asked anything by these: a stopping process need not wait for them.
+            # No request has begun on these: a stopping process need not wait for them.
             for conn in [conn for conn in self._reading if not conn.request.data]:
                 self._drop(conn)
         for conn in [conn for conn in (*self._reading, *self._writing) if conn.deadline < now]:
@@ -357,7 +357,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
             self._closed, self._told_at = 0, now
 
     def _make_room(self, conn: Connection) -> None:
-        """Close the longest waiting: too many of one address, too many in all; and the largest: too much is held."""
+        """Close the longest waiting if one address or all have too many; the largest if too many bytes are held."""
         if self._counts_addresses and self._by_address[conn.address] > PER_ADDRESS:
             self._close_slow(next(other for other in self._reading if other.address == conn.address))
         if self.nr_conns >= self.worker_connections:
@@ -378,7 +378,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
         self._drop(conn, 408 if conn in self._reading and conn.request.data else None)
 
     def _drop(self, conn: Connection, status: int | None = None) -> None:
-        """Close a connection that no thread works for, with a refusal if there is somebody to read it."""
+        """Close a connection that no thread works for, with an error response if the client can still read it."""
         self._stop_reading(conn)
         if conn in self._writing:
             del self._writing[conn]

@@ -1,8 +1,8 @@
 """Loaded by Celery workers: heartbeats for the supervisor, and no child outlives its parent.
 
-Celery sends heartbeats from the loop that also fetches tasks, so a hanging worker sends none. One failure hides from
-that: after trouble with the broker a worker has been seen that beats and fetches nothing (celery #10205). So a worker
-that has had nothing to do for a while, beside a queue that has not been empty, keeps its sign of life to itself.
+Celery sends heartbeats from the loop that also fetches tasks, so a hanging worker sends none. There is one exception:
+after trouble with the broker, workers have been seen that send heartbeats and fetch nothing (celery #10205). So a
+worker that has been idle for a while although its queue was not empty sends no heartbeat.
 """
 
 import os
@@ -19,15 +19,15 @@ from redis.exceptions import RedisError
 
 from crowdrag.runtime.launcher import die_with_parent
 
-# So long idle beside a queue that is not empty, and a worker counts as deaf.
+# Seconds of idling with a non-empty queue after which a worker counts as stalled.
 STALLED_AFTER = 20.0
-# How often to look at the queue's length.
+# How often to check the queue's length.
 LOOK_EVERY = 5.0
 NO_PATIENCE = {"socket_connect_timeout": 1, "socket_timeout": 1, "max_retries": 0}
 
 
 class StalledConsumer:
-    """Notices when this worker does not fetch what waits for it."""
+    """Notices when this worker does not fetch waiting messages."""
 
     def __init__(self) -> None:
         self._idle_since: float | None = None
@@ -44,7 +44,7 @@ class StalledConsumer:
 
 
 def waiting(queue: str) -> int:
-    """Return how many messages wait in a queue; none when the broker does not say."""
+    """Return how many messages wait in a queue; none if the broker does not respond."""
     try:
         with current_app.connection_for_read(transport_options=NO_PATIENCE) as connection:
             channel: Any = connection.default_channel
@@ -59,7 +59,7 @@ stalled_consumer = StalledConsumer()
 @worker_ready.connect
 @heartbeat_sent.connect
 def beat(**_: Any) -> None:
-    """Touch the file that the supervisor looks at."""
+    """Touch the file that the supervisor checks."""
     path, queue = os.environ.get("CROWDRAG_HEARTBEAT"), os.environ.get("CROWDRAG_QUEUE")
     if path and not (queue and stalled_consumer.is_deaf(queue, time.monotonic())):
         Path(path).touch()
@@ -67,5 +67,5 @@ def beat(**_: Any) -> None:
 
 @worker_process_init.connect
 def follow(**_: Any) -> None:
-    """Let the kernel end a pool process when its worker is killed, even when it is busy and nobody else is left."""
+    """Have the kernel end a pool process when its worker is killed, even if it is busy and nobody else is left."""
     die_with_parent(os.getppid(), signal.SIGKILL)

@@ -10,13 +10,13 @@ from crowdrag.runtime import environment
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
 from crowdrag.runtime.service_monitor import Launch, Service
 
-# A worker says every two seconds that it lives; this long without it, and it hangs.
+# A worker sends a heartbeat every two seconds; after this long without one, it counts as hanging.
 HEARTBEAT_WITHIN = 30.0
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue and how it is worked on."""
+    """A queue and its worker's options."""
 
     name: str
     title: str
@@ -27,13 +27,13 @@ QUEUES = (
     Queue("default", "Worker", os.environ.get("WORKERS_DEFAULT", "2")),
     # Many calls are in flight within one task, so two tasks keep a model server busy.
     Queue("llm", "Worker for models", os.environ.get("WORKERS_LLM", "2")),
-    # One job a device.
+    # One job per device.
     Queue("gpu", "Worker for the neural parts", os.environ.get("WORKERS_GPU", "1")),
 )
 
 
 class HeartbeatService(Service):
-    """A program that touches a file as long as it is well (CROWDRAG_HEARTBEAT)."""
+    """A program that touches a file while it is healthy (CROWDRAG_HEARTBEAT)."""
 
     start_within = 120.0
     silent_for = 30.0
@@ -48,7 +48,7 @@ class HeartbeatService(Service):
         return {**environment.missing_variables(self.folder, llm_url=self.llm_url), "CROWDRAG_HEARTBEAT": str(beat)}
 
     def probe(self) -> str:
-        """Look at the heartbeat's age."""
+        """Check the heartbeat's age."""
         age = time.time() - (self.folder.run / f"{self.name}.beat").stat().st_mtime
         if age > HEARTBEAT_WITHIN:
             raise ConnectionError(f"no heartbeat for {age:.0f} s")
@@ -71,10 +71,10 @@ class Worker(HeartbeatService):
         """Return the worker's command."""
         command = [sys.executable, "-m", "celery", "-A", "crowdrag.celery", "worker"]
         options = ["--queues", self.queue.name, "--concurrency", self.queue.processes, "--pool", "prefork"]
-        # A name of its own for each folder: two systems may share a broker, and one machine may run both.
+        # A separate name for each folder: two systems may share a broker, and one machine may run both.
         options += ["--hostname", f"{self.queue.name}-{self.folder.mark}@%h", "--loglevel", "INFO"]
         options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.worker_heartbeat"]
-        # SIGTERM shall end a worker within its time limit, not whenever its task is done.
+        # SIGTERM must end a worker within its time limit, not whenever its task is done.
         more = {"REMAP_SIGTERM": "SIGQUIT", "CROWDRAG_QUEUE": self.queue.name}
         return Launch([*command, *options], env={**self._environment(), **more}, cwd=REPOSITORY)
 

@@ -1,6 +1,6 @@
-"""Where files are kept that people handed in and runs made: a folder of this machine, or S3-compatible storage.
+"""Storage of uploads and results: a folder of this machine, or S3-compatible storage.
 
-The place is said in one line, as other services are: `s3://bucket/prefix?endpoint=https://…`. The settings read it
+The place is given in one line, as for other services: `s3://bucket/prefix?endpoint=https://…`. The settings read it
 here, so this module imports neither Django nor an app; the storage itself is `s3`.
 """
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 LOCAL = "django.core.files.storage.FileSystemStorage"
 S3 = "crowdrag.storage.s3.S3Storage"
-#: What may stand behind the question mark, and the option that it is.
+#: Allowed query parameters, and the option that each sets.
 OPTIONS = {
     "endpoint": "endpoint_url",
     "public": "public_endpoint_url",
@@ -20,13 +20,13 @@ OPTIONS = {
 
 
 def storage_settings(address: str) -> dict[str, Any]:
-    """Return what Django's STORAGES says of a storage at this address; empty: the folder of this machine.
+    """Return the entry of Django's STORAGES for this URL; empty: the folder of this machine.
 
     Raises
     ------
     ValueError
-        if it cannot be read, or says a secret: keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from
-        wherever else boto3 finds them, and stand in no address.
+        if it is invalid, or contains a secret: keys come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from
+        wherever else boto3 finds them, and never from the URL.
     """
     if not address:
         return {"BACKEND": LOCAL}
@@ -43,6 +43,6 @@ def storage_settings(address: str) -> dict[str, Any]:
         raise ValueError("redirect is yes or no.")
     options["redirects"] = options["redirects"] == "yes"
     if "endpoint_url" in options:
-        # A server of one's own has seldom a name for each bucket.
+        # A self-hosted server seldom has a host name for each bucket.
         options.setdefault("addressing_style", "path")
     return {"BACKEND": S3, "OPTIONS": {"bucket_name": parts.netloc, "location": unquote(parts.path[1:]), **options}}

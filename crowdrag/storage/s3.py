@@ -1,4 +1,4 @@
-"""S3-compatible storage: what comes out is what went in, byte for byte, and parts of files can be read."""
+"""S3-compatible storage: files are returned byte for byte, and ranges can be read."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -10,19 +10,19 @@ from storages.backends.s3 import S3Storage as Storage
 from storages.utils import clean_name
 
 CHUNK = 1024 * 1024
-#: How long a signed address opens its file, in seconds: long enough to begin a download, which then goes on.
+#: How long a signed URL is valid, in seconds: long enough to start a download, which then continues.
 SIGNED_SECONDS = 3600
 
 
 class S3Storage(Storage):  # type: ignore[misc] # it comes without types
     """An S3-compatible storage.
 
-    `public_endpoint_url` is where browsers reach it, if that is another address than ours (a container's, say).
-    `redirects` says whether they are sent there at all; if not, files come through us.
+    `public_endpoint_url` is the URL for browsers, if it differs from ours (a container's, say). `redirects` says
+    whether browsers are redirected there at all; if not, files are sent by us.
     """
 
     def get_default_settings(self) -> dict[str, Any]:
-        """Return the defaults: nothing in memory that is large, nothing public, no sums that not all servers know."""
+        """Return the defaults: no large data in memory, nothing public, no checksums that some servers do not know."""
         config = Config(
             signature_version="s3v4",
             request_checksum_calculation="when_required",
@@ -46,14 +46,14 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
         super().__init__(**settings)
 
     def _get_write_parameters(self, name: str, content: Any = None) -> dict[str, Any]:
-        # From a name that ends in .gz it would conclude that browsers are to unpack it: then no sum holds any more.
+        # For a name that ends in .gz it would tell browsers to unpack the file: then no checksum matches any more.
         parameters: dict[str, Any] = super()._get_write_parameters(name, content)
         if parameters.pop("ContentEncoding", None) is not None:
             parameters["ContentType"] = "application/gzip"
         return parameters
 
     def signed(self, name: str, *, filename: str, media_type: str) -> str:
-        """Return an address that opens a file for a while, for whoever has it, as a download of this name."""
+        """Return a URL that gives anybody access to a file for a while, as a download of this name."""
         parameters = {
             "ResponseContentDisposition": f'attachment; filename="{filename}"',
             "ResponseContentType": media_type,
@@ -61,12 +61,12 @@ class S3Storage(Storage):  # type: ignore[misc] # it comes without types
         return str(self._outside.url(name, parameters=parameters, expire=SIGNED_SECONDS))
 
     def part(self, name: str, first: int, last: int) -> Iterator[bytes]:
-        """Return a part of a file, first and last byte included, in chunks.
+        """Return a range of a file, first and last byte included, in chunks.
 
         Raises
         ------
         FileNotFoundError
-            if the file is not there.
+            if the file does not exist.
         """
         key = self._normalize_name(clean_name(name))
         try:

@@ -1,21 +1,22 @@
-"""Who may open what. Every view wears one of these; a test walks the URLs and fails on one that does not.
+"""Access control of views: each view has one of these decorators. A test walks the URLs and fails on a view without.
 
-Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Pages of people who take part:
+Researchers' pages: `study_page(role)`, `signed_in`, `operator_page`. Participants' pages:
 
-- `participant_page`: whoever their link let in, consent or not (own page, consent page, asking, withdrawing).
-- `consented_page("writing")`: those who also consented to the text of this activity (`activities.Activity`) and have
-  not withdrawn. **Whatever records something, or shows the work itself, wears this one.** It is a `participant_page`
-  and calls the view with the participant in place of the slug. For an activity that is open by link only, whoever came
-  by no link that is for it learns no more than that it is not theirs. Whoever has not consented to the version that
-  holds now is sent to the consent page, and comes from there to the activity's start; whoever withdrew, to their own
-  page. A request that carries JSON is not redirected: it gets 403 with
-  `{"problem": "consent" | "withdrawn", "next": address}`, and consent to an earlier version of the text is enough for
-  it, so that nobody loses what they are in the middle of when a researcher changes the text.
+- `participant_page`: everybody who entered by a link, with or without consent (dashboard, consent page, messages,
+  withdrawal).
+- `consented_page("writing")`: participants who also consented to the text of this activity (`activities.Activity`) and
+  have not withdrawn. **Every view that records something or shows the work itself uses this one.** It is a
+  `participant_page` and calls the view with the participant in place of the slug. If an activity is open by link only,
+  participants who did not enter by a link for it learn only that it is not theirs. Participants who have not consented
+  to the current version are redirected to the consent page, and from there to the start of the activity. Participants
+  who withdrew are redirected to their dashboard. A JSON request is not redirected: it gets 403 with
+  `{"problem": "consent" | "withdrawn", "next": address}`. For it, consent to an earlier version of the text is enough,
+  so that nobody loses unsaved work when a researcher changes the text.
 
-`public_to_read` is for pages that anybody may open and nobody can send anything to, `public` for the rest.
+`public_to_read` is for pages that anybody may open and that accept no data, `public` for the rest.
 
-A page that shows what people who take part gave wears `audited(what)` below its `study_page`: whoever opens it is noted
-by the audit sinks that are registered (the audit log is one). The view says whom it is about with `audit_subject`.
+A page that shows data of participants has `audited(what)` below its `study_page`: each access is recorded by the
+registered audit sinks (the audit log is one). The view names the participant with `audit_subject`.
 """
 
 from collections.abc import Callable
@@ -40,17 +41,16 @@ from .navigation import inbox
 from .participants import consents
 
 View = Callable[..., HttpResponseBase]
-# Called with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None), when somebody was
-# shown something.
+# Called for each access with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None).
 AuditSink = Callable[..., object]
-# Answers that show nothing: another page, or none.
+# Responses that show no data: redirects, or no content.
 UNAUDITED_STATUSES = {204, 301, 302, 303}
 _audit_sinks: list[AuditSink] = []
-# In the session: study's key (as a string, since sessions are JSON) -> participant's key.
+# Session entry: study's key (as a string, since sessions are JSON) -> participant's key.
 SESSION_PARTICIPANTS = "participants"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
-# Asked for with every answer of everybody who takes part.
+# Sent with every request of every participant.
 _PARTICIPANT_SQL = f"""
     SELECT {prepared_statements.columns(Participant, "person")}, {prepared_statements.columns(Study, "study")}
     FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
@@ -62,13 +62,13 @@ _PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
 
 
 def study_page(role: Role, *, max_bytes: int = 0, is_open_when_archived: bool = False) -> Callable[[View], View]:
-    """Let members of at least this role in; the view gets the study in place of its slug.
+    """Let in members with at least this role; the view gets the study in place of its slug.
 
-    Whoever is no member learns nothing: 404, as for a study that is not there. A member whose role is too low: 403.
-    A page that takes files says how large a request may be (`max_bytes`). Looking for a form's token reads the whole
-    request, so such a page asks who somebody is first, then for the size, and then for the token.
+    Non-members get 404, as for a study that does not exist, so that they learn nothing. Members with a lower role get
+    403. A page that accepts files gives the maximum size of a request (`max_bytes`). The check of the CSRF token reads
+    the whole request, so such a page checks the user first, then the size, and then the token.
 
-    In an archived study pages are read, and nothing is sent, except where a page is open nevertheless.
+    In an archived study, pages can only be read, except pages that are explicitly open.
     """
 
     def decorate(view: View) -> View:
@@ -103,7 +103,7 @@ def signed_in(view: View) -> View:
 
 
 def public(view: View) -> View:
-    """Let anybody in."""
+    """Let everybody in."""
 
     @wraps(view)
     def marked(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -114,9 +114,9 @@ def public(view: View) -> View:
 
 
 def public_to_read(view: View) -> View:
-    """Let anybody in who reads. Whoever sends something learns that this cannot be (405), and not that a token lacks.
+    """Let everybody read. A request that sends data gets 405, instead of an error about a missing CSRF token.
 
-    Only here may nobody be asked for a form's token: there is nothing that another site's form could do.
+    Only these pages need no CSRF token: a form on another site could do nothing here.
     """
     return csrf_exempt(public(require_safe(view)))
 
@@ -136,11 +136,11 @@ def operator_page(view: View) -> View:
 
 
 def participant_page(view: View) -> View:
-    """Let in who takes part in the study `<slug:taking_part>`; the view gets the participant in place of the slug.
+    """Let in participants of the study `<slug:taking_part>`; the view gets the participant in place of the slug.
 
-    Participants have no accounts: their link put them into the session (`remember_participant`). Whoever comes without
-    is told to open their link again, with 403; so is everybody for a study that is not there. The page is in the
-    study's language.
+    Participants have no accounts: their link put them into the session (`remember_participant`). Visitors without a
+    session get 403 and are asked to open their link again, as does everybody for a study that does not exist. The page
+    is in the study's language.
     """
 
     @wraps(view)
@@ -158,9 +158,9 @@ def participant_page(view: View) -> View:
 
 
 def consented_page(activity: str) -> Callable[[View], View]:
-    """Let in who takes part and consented to the text of this activity; the view gets the participant, as above.
+    """Let in participants who consented to the text of this activity; the view gets the participant, as above.
 
-    `activity` may name arguments of the address in braces: `judging-{campaign_id}`.
+    `activity` may name arguments of the URL in braces: `judging-{campaign_id}`.
     """
 
     def decorate(view: View) -> View:
@@ -176,14 +176,14 @@ def consented_page(activity: str) -> Callable[[View], View]:
 
 
 def register_audit_sink(sink: AuditSink) -> None:
-    """Have everything noted that somebody is shown of people who take part; called once from an app's `ready`."""
+    """Add a sink that records every access to participants' data; called once from an app's `ready`."""
     _audit_sinks.append(sink)
 
 
 def audited(what: AuditedContent) -> Callable[[View], View]:
-    """Note who opens a page of a study that shows what people gave; stands below `study_page`.
+    """Record who opens a study page that shows participants' data; placed below `study_page`.
 
-    The view's first argument is the study, or something of it.
+    The view's first argument is the study, or an object that belongs to it.
     """
 
     def decorate(view: View) -> View:
@@ -201,12 +201,12 @@ def audited(what: AuditedContent) -> Callable[[View], View]:
 
 
 def audit_subject(request: HttpRequest, participant: Participant | None, work_key: int | None = None) -> None:
-    """Say whom the page is about that is being answered, and by its key which piece of their work."""
+    """Set the participant, and the key of the piece of work, that the current page is about."""
     request.concerns = (participant, work_key)  # type: ignore[attr-defined]
 
 
 def record_access(request: HttpRequest, study: Study | None, what: AuditedContent) -> None:
-    """Tell the audit sinks what the user was shown. What models and systems gave is nobody's to protect."""
+    """Tell the audit sinks what the user was shown. Data of models and systems need no protection: not recorded."""
     participant, work_key = getattr(request, "concerns", (None, None))
     if participant is not None and participant.kind in {ParticipantKind.MODEL, ParticipantKind.SYSTEM}:
         return
@@ -223,24 +223,24 @@ def record_access(request: HttpRequest, study: Study | None, what: AuditedConten
 
 
 def remember_participant(request: HttpRequest, participant: Participant) -> None:
-    """Keep in the session that this browser is this participant's; one participant a study."""
+    """Store the participant in the session; one participant per study."""
     known = request.session.get(SESSION_PARTICIPANTS, {})
     request.session[SESSION_PARTICIPANTS] = known | {str(participant.study_id): participant.pk}
 
 
 def current_participant(request: HttpRequest, study: Study) -> Participant | None:
-    """Return who this browser is in a study, if it knows."""
+    """Return the participant of this browser in a study, if known."""
     return _session_participant(request, study.slug)
 
 
 def forget_participant(request: HttpRequest, participant: Participant) -> None:
-    """Take the participant out of the session."""
+    """Remove the participant from the session."""
     known = request.session.get(SESSION_PARTICIPANTS, {})
     request.session[SESSION_PARTICIPANTS] = {study: key for study, key in known.items() if key != participant.pk}
 
 
 def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: str) -> HttpResponseBase | None:
-    """Return where somebody goes who may not work on yet, or no longer; None for whoever may."""
+    """Return the refusal or redirect for a participant who may not work; None if they may."""
     slug, as_json = participant.study.slug, request.content_type == "application/json"
     activity = activities.get_for(participant, name)
     offer = activity.offer(participant.study) if activity else None

@@ -1,13 +1,13 @@
 """Activities: what a participant can do in a study. Each app registers its own.
 
-An activity is what an entry link is for (`EntryLink.purpose`). It says what it offers before anything else happens, and
-shows its part of the participant's own page. A study may have several activities of one kind: writing is one, each
-campaign of judgments is one of its own, with its own pay and consent. Whether one can be opened to people, its app says
-with a `Readiness`.
+An entry link is for one activity (`EntryLink.purpose`). An activity says what it offers before anything else happens,
+and shows its section of the participant's dashboard. A study may have several activities of one kind: writing is one,
+and each campaign is another, with its own pay and consent. The app of an activity says with a `Readiness` whether it
+can be opened to participants.
 
-Each app also registers what must happen to its own rows when somebody leaves: `on_withdraw` for work in flight
-(somebody else gets it), `on_erase` for what they gave (it goes). Both are called with the participant's row locked,
-inside one transaction, and must be safe to call again.
+Each app also registers what must happen to its own rows when a participant leaves: `on_withdraw` for work in progress
+(it is reassigned), `on_erase` for submitted data (they are erased). Both are called with the participant's row locked,
+inside one transaction, and must be idempotent.
 """
 
 from collections.abc import Callable
@@ -24,58 +24,58 @@ from .models import ConsentText, Participant, Study
 
 @dataclass(frozen=True)
 class Offer:
-    """What somebody is told before they decide to take part. Money in minor units of the study's currency."""
+    """What people are told before they decide to take part. Money in minor units of the study's currency."""
 
     title: str
     what: str | Promise
     minutes: int
     pay: int
-    # What the pay is for: "per response".
+    # The unit of pay: "per response".
     per: str
     consent_text: ConsentText
     is_open: bool = True
-    # What stays of it where somebody has erased what they gave; empty where nothing does.
+    # What remains after a participant has their data erased; empty if nothing remains.
     stays: str = ""
-    # That one may do it more than once; a visit from a recruitment platform stands for one, and is not told.
+    # Says that the activity can be done more than once. Not shown to visitors from a recruitment platform: one visit,
+    # once.
     repeats: str = ""
 
 
 @dataclass(frozen=True)
 class Activity:
-    """An activity: a way of taking part.
+    """An activity that participants can do.
 
     Attributes
     ----------
     name
-        what entry links call it, as in `writing` or `judging-12`.
+        the name in entry links, such as `writing` or `judging-12`.
     offer
-        what it offers at present; None where the study has not set it up.
+        the current offer; None if the study has not set the activity up.
     start, start_args
-        name of the URL where the work begins, and what it is reversed with besides the study's short name.
+        the URL name of the start page, and its arguments besides the study's short name.
     template, context
-        its part of the participant's own page, as with `navigation.register_card`. What the context calls
-        `earned`, in minor units, goes into the sum at the top of the page.
+        its section of the participant's dashboard, as with `navigation.register_card`. The context's `earned`, in minor
+        units, is added to the total at the top of the page.
     review_url
-        where researchers look at a piece of work that a participant names in a message; empty where it is none of
-        theirs.
+        returns where researchers review the piece of work that a message is about; empty if it is not of this activity.
     remedy
-        where they take back the decision that a participant contests; empty where nothing is to be taken back.
+        returns where they reverse the decision that a participant contests; empty if there is nothing to reverse.
     about_label
-        what that piece of work is called where people read; empty where it is none of theirs.
+        returns the label of that piece of work; empty if it is not of this activity.
     owed
-        what somebody has earned this way, in minor units: the same figure as `earned`, where nothing else is shown.
+        what the participant has earned in this activity, in minor units: the same figure as `earned`, without the rest.
     is_full
-        whether all of it is done or taken, so that nobody new would get anything soon: they are told before they agree
-        to anything. It is asked only of those who come new.
+        whether all work is done or assigned, so that a new participant would get nothing soon. They are told before
+        they agree to anything. Evaluated only for new participants.
     awaited
-        what they get besides if all is accepted that waits for a decision, in minor units.
+        what the participant also earns if all work that awaits a decision is accepted, in minor units.
     erasure
-        what becomes of what somebody gave this way if they have it erased, in sentences for them; none where they gave
-        nothing.
+        what happens to the participant's data in this activity on erasure, in sentences for them; none if there are no
+        data.
     kind
-        as what people are listed whom a researcher invites.
+        the participant kind of people whom a researcher invites.
     is_by_link_only
-        whether only those see it and may begin who came by a link that is for it.
+        whether only participants who entered by a link for this activity see it and may start it.
     """
 
     name: str
@@ -96,15 +96,15 @@ class Activity:
     is_by_link_only: bool = False
 
     def address(self, study: Study) -> str:
-        """Return where the work begins."""
+        """Return the URL of the start page."""
         return reverse(self.start, args=[study.slug, *self.start_args])
 
 
-# The activities of one kind that a study has.
+# Returns a study's activities of one kind.
 ActivityProvider = Callable[[Study], list[Activity]]
 ParticipantHook = Callable[[Participant, datetime], None]
 
-# By the beginning of its activities' names.
+# By name prefix of its activities.
 _providers: dict[str, ActivityProvider] = {}
 _withdraw_hooks: list[ParticipantHook] = []
 _erase_hooks: list[ParticipantHook] = []
@@ -128,7 +128,7 @@ def of_study(study: Study) -> list[Activity]:
 
 def get(study: Study, name: str) -> Activity | None:
     """Return the study's activity of this name, if it has one."""
-    # Only those are asked that may know it: this stands in the way of every page of people who take part.
+    # Ask only providers that may know it: this runs for every participant page.
     matching = (
         activity for prefix, provider in _providers.items() if name.startswith(prefix) for activity in provider(study)
     )
@@ -136,10 +136,10 @@ def get(study: Study, name: str) -> Activity | None:
 
 
 def of_participant(participant: Participant) -> list[Activity]:
-    """Return the activities that are somebody's: those by which they came, and those that the study offers to all.
+    """Return a participant's activities: those they entered for, and those that the study offers to everybody.
 
-    Who came only by links that are for activities of their own, to judge say, is not asked for anything else; what
-    came of something else that they gave already they see.
+    Participants who entered only by links for activities of their own, such as judging, are offered nothing else. They
+    still see activities in which they already submitted something.
     """
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     activities = of_study(participant.study)
@@ -150,7 +150,7 @@ def of_participant(participant: Participant) -> list[Activity]:
 
 
 def get_for(participant: Participant, name: str) -> Activity | None:
-    """Return the activity of this name, if the study has it and this person may know of it."""
+    """Return the activity of this name, if the study has it and the participant may see it."""
     activity = get(participant.study, name)
     if activity is None or (activity.is_by_link_only and not participant.arrivals.filter(link__purpose=name).exists()):
         return None
@@ -158,16 +158,16 @@ def get_for(participant: Participant, name: str) -> Activity | None:
 
 
 def latest(participant: Participant) -> Activity | None:
-    """Return the activity for which somebody came last; the first that the study offers, where that is not known."""
+    """Return the activity of the participant's last entry; the first that the study offers if that is unknown."""
     purpose = participant.arrivals.order_by("-last_at", "-pk").values_list("link__purpose", flat=True).first()
     offered = (activity for activity in of_participant(participant) if activity.offer(participant.study))
     return get(participant.study, purpose or "") or next(offered, None)
 
 
 def about_label(participant: Participant, about: str, known: list[Activity] | None = None) -> str:
-    """Return what people call the work that a message is about; as it was named, where no activity knows it.
+    """Return the label of the work that a message is about; the given name if no activity knows it.
 
-    `known` are the study's activities, for whoever asks for many.
+    `known` are the study's activities, for callers that need many labels.
     """
     if not about:
         return ""
@@ -176,55 +176,55 @@ def about_label(participant: Participant, about: str, known: list[Activity] | No
 
 
 def owed(participant: Participant) -> int:
-    """Return what somebody has earned in all activities, in minor units of the study's currency."""
+    """Return a participant's earnings in all activities, in minor units of the study's currency."""
     return sum(activity.owed(participant) for activity in of_study(participant.study))
 
 
 def pending(participant: Participant) -> int:
-    """Return what waits for a decision in all activities, in minor units of the study's currency."""
+    """Return the pay that awaits a decision in all activities, in minor units of the study's currency."""
     return sum(activity.awaited(participant) for activity in of_study(participant.study))
 
 
 def erasure_notes(participant: Participant) -> list[str]:
-    """Return what becomes of what somebody gave if they have it erased, each sentence once."""
+    """Return what happens to a participant's data on erasure, each sentence once."""
     return list(
         dict.fromkeys(note for activity in of_study(participant.study) for note in activity.erasure(participant))
     )
 
 
 def on_withdraw(leaver: ParticipantHook) -> None:
-    """Add what is done when somebody stops taking part, erasure or not: give back what they had begun."""
+    """Add a hook for withdrawal, with or without erasure: it returns work in progress."""
     _withdraw_hooks.append(leaver)
 
 
 def on_erase(eraser: ParticipantHook) -> None:
-    """Add what is done when somebody has all that they gave erased; the hooks of `on_withdraw` were called before."""
+    """Add a hook for erasure; the hooks of `on_withdraw` were called before."""
     _erase_hooks.append(eraser)
 
 
 def on_erasure_request(starter: ParticipantHook) -> None:
-    """Add what starts an erasure that somebody asked for; it is called in the transaction that notes the request."""
+    """Add a hook that starts a requested erasure; called in the transaction that records the request."""
     _erasure_request_hooks.append(starter)
 
 
 def erasure_request_hooks() -> list[ParticipantHook]:
-    """Return what starts an erasure that somebody asked for."""
+    """Return the hooks that start a requested erasure."""
     return list(_erasure_request_hooks)
 
 
 def withdraw_hooks() -> list[ParticipantHook]:
-    """Return what is done when somebody stops taking part."""
+    """Return the hooks for withdrawal."""
     return list(_withdraw_hooks)
 
 
 def erase_hooks() -> list[ParticipantHook]:
-    """Return what is done when what somebody gave is erased: upper apps first, since they lean on lower ones."""
+    """Return the hooks for erasure: upper apps first, since their rows refer to those of lower ones."""
     return list(reversed(_erase_hooks))
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """What keeps something from being opened, and what one should know before one opens it."""
+    """Problems that prevent opening something, and warnings to read before opening it."""
 
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -236,7 +236,7 @@ class Readiness:
 
 
 def undisclosed(study: Study) -> list[str]:
-    """Say what people should know of those who ask them, and are not told."""
+    """Return what participants should be told about the researchers and are not."""
     missing = {
         "who the researchers are": study.researchers,
         "how to contact you": study.contact,

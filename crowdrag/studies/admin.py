@@ -1,6 +1,6 @@
-"""The operator's view of studies and people.
+"""The operator's admin pages of studies and participants.
 
-Django's admin classes take a type argument in the stubs and none at run time: hence the ignored type-arg.
+The stubs of Django's admin classes take a type argument that does not exist at run time: hence the ignored type-arg.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ admin.site.index_title = "Administration"
 
 
 class OfPeople:
-    """Rows that hold what people who take part gave, or who they are: whoever opens them is noted."""
+    """Rows with participants' data or identities: each access is recorded."""
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Show the list."""
@@ -37,22 +37,22 @@ def _noted(request: HttpRequest, answer: Any) -> Any:
 
 
 class UneditedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows that only the system writes: to look at, and to delete."""
+    """Rows that only the system writes: they can be viewed and deleted."""
 
     def has_add_permission(self, *args: Any) -> bool:
-        """Nothing is added by hand."""
+        """Return False: rows are never added by hand."""
         return False
 
     def has_change_permission(self, *args: Any) -> bool:
-        """Nothing is changed by hand."""
+        """Return False: rows are never changed by hand."""
         return False
 
 
 class ReadOnlyAdmin(UneditedAdmin):
-    """Rows that are looked at here, nothing more."""
+    """Rows that can only be viewed."""
 
     def has_delete_permission(self, *args: Any) -> bool:
-        """Nothing is deleted by hand: erasure has its own way."""
+        """Return False: rows are never deleted by hand, since erasure has its own procedure."""
         return False
 
 
@@ -63,7 +63,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     list_display = ["email", "name", "is_active", "is_staff", "last_login"]
     search_fields = ["email", "name"]
     ordering = ["email"]
-    # The plain fields: Django's own widgets for these have no labels.
+    # Plain fields: Django's own widgets for these have no labels.
     filter_horizontal = []
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
@@ -78,7 +78,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
 
 @admin.register(Study)
 class StudyAdmin(UneditedAdmin):
-    """Studies; the pages of a study change it, and its members."""
+    """Studies; the study's own pages change it and its members."""
 
     list_display = ["slug", "title", "language", "is_simulated", "created_at"]
     search_fields = ["slug", "title"]
@@ -86,7 +86,7 @@ class StudyAdmin(UneditedAdmin):
 
 @admin.register(Participant)
 class ParticipantAdmin(OfPeople, ReadOnlyAdmin):
-    """Participants; the platform's id stays closed."""
+    """Participants; the platform ID is not shown."""
 
     list_display = ["external_id", "study", "kind", "is_simulated", "created_at"]
     list_filter = ["kind", "is_simulated", "study"]
@@ -103,7 +103,7 @@ class ConsentTextAdmin(ReadOnlyAdmin):
 
 @admin.register(Consent)
 class ConsentAdmin(OfPeople, ReadOnlyAdmin):
-    """Who consented to what."""
+    """Consents of participants."""
 
     list_display = ["participant", "text", "given_at", "withdrawn_at"]
     raw_id_fields = ["participant", "text"]

@@ -1,17 +1,17 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 
 
 class StudiesConfig(AppConfig):
-    """Studies and people."""
+    """Studies and participants."""
 
     name = "crowdrag.studies"
     label = "studies"
     verbose_name = "Studies and participants"
 
     def ready(self) -> None:
-        """Put the app's pages into a study's navigation."""
+        """Register the app's pages in the study navigation."""
         from crowdrag.studies.enums import Role
         from crowdrag.studies.messages.services import inbox_entries
         from crowdrag.studies.navigation import Group, register_card, register_inbox, register_item, unanswered

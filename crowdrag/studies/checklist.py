@@ -41,7 +41,7 @@ class Action:
 
 @dataclass(frozen=True)
 class StepPart:
-    """What one app says of a step: one short line, how far it is, what can be done, and the page that shows it."""
+    """An app's part of a step: one short line, its progress, the possible actions, and the page that shows it."""
 
     text: str
     progress: Progress
@@ -51,7 +51,7 @@ class StepPart:
 
 @dataclass(frozen=True)
 class ChecklistRow:
-    """A step as the overview shows it."""
+    """A step as shown on the overview."""
 
     step: Step
     progress: Progress
@@ -61,14 +61,14 @@ class ChecklistRow:
 
 @dataclass(frozen=True)
 class Checklist:
-    """All steps, and the one to do next (None where nothing is to be done by this member)."""
+    """All steps, and the next one (None if this member has nothing to do)."""
 
     rows: list[ChecklistRow]
     next: ChecklistRow | None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was begun yet."""
+        """Whether nothing has begun yet."""
         return all(row.progress is Progress.TO_DO for row in self.rows)
 
 
@@ -78,15 +78,15 @@ _sources: list[tuple[Step, Source]] = []
 
 
 def register_part(step: Step, source: Source) -> None:
-    """Add what an app says of a step (None: nothing); called once from an app's `ready`."""
+    """Add an app's part of a step (None: nothing); called once from an app's `ready`."""
     _sources.append((step, source))
 
 
 def checklist(study: Study, role: int, inbox: Iterable[InboxEntry]) -> Checklist:
-    """Return the steps of a study, and what a member of this role does next; `inbox` is what waits in the study.
+    """Return the steps of a study and the next action of a member with this role; `inbox` is the study's pending work.
 
-    Work that waits for a review comes first, since people wait for their pay; then what was not begun yet, in order;
-    then collection in progress; publication last.
+    Work that awaits a review comes first, since people wait for their pay; then steps not yet begun, in order; then
+    collection in progress; publication last.
     """
     parts: dict[Step, list[StepPart]] = {step: [] for step in Step}
     parts[Step.REVIEW].append(review_part(study, inbox))
@@ -111,7 +111,7 @@ def _row(step: Step, parts: list[StepPart], role: int) -> ChecklistRow:
 
 
 def review_part(study: Study, inbox: Iterable[InboxEntry]) -> StepPart:
-    """Say how much waits for a review, a screening or an answer."""
+    """Return how much awaits a review, a screening or an answer."""
     if waiting := sum(entry.count for entry in inbox):
         text = ("%(n)d item is waiting" if waiting == 1 else "%(n)d items are waiting") % {"n": waiting}
         action = Action("Review now", reverse("inbox", args=[study.slug]), Role.REVIEWER)

@@ -14,7 +14,7 @@ class Role(models.IntegerChoices):
 
 
 class ParticipantKind(models.TextChoices):
-    """Who writes or judges."""
+    """What a participant is: a kind of writer or judge."""
 
     CROWD = "CROWD", "crowd worker"
     EXPERT = "EXPERT", "expert"
@@ -23,14 +23,14 @@ class ParticipantKind(models.TextChoices):
 
 
 class DecisionKind(models.TextChoices):
-    """The two decisions about a piece of work; neither follows from the other."""
+    """The two decisions on a piece of work; they are independent."""
 
     PAY = "PAY", "paid"
     INCLUDE = "INCLUDE", "included in the analysis"
 
 
 class EntryKind(models.TextChoices):
-    """Whom a link lets in."""
+    """Who can use a link."""
 
     PERSONAL = "PERSONAL", "personal invitation"
     OPEN = "OPEN", "open link"
@@ -46,7 +46,7 @@ class ReplyKind(models.TextChoices):
 
 
 class MessageKind(models.TextChoices):
-    """What a participant wants of the researchers."""
+    """Why a participant writes to the researchers."""
 
     QUESTION = "QUESTION", _("question")
     PROBLEM = "PROBLEM", _("problem")
@@ -54,7 +54,7 @@ class MessageKind(models.TextChoices):
 
 
 class Outcome(models.TextChoices):
-    """How somebody's visit ended, for the platform that sent them."""
+    """How a visit ended, for the recruitment platform."""
 
     COMPLETED = "COMPLETED", "took part"
     NO_CONSENT = "NO_CONSENT", "did not agree"
@@ -64,7 +64,7 @@ class Outcome(models.TextChoices):
 
 
 class Device(models.TextChoices):
-    """On what people may take part."""
+    """Devices on which people may take part."""
 
     DESKTOP = "desktop", _("desktop")
     TABLET = "tablet", _("tablet")
@@ -72,7 +72,7 @@ class Device(models.TextChoices):
 
 
 class AuditedContent(models.TextChoices):
-    """What a page shows of people who take part: whoever opens it is noted (`access.audited`)."""
+    """Kinds of participants' data that a page shows; each access is recorded (`access.audited`)."""
 
     RESPONSE = "RESPONSE", "a response"
     LOG = "LOG", "how a response was written"

@@ -1,7 +1,7 @@
-"""Invariants of the data, checked read-only while everything runs.
+"""Invariants of the data, checked read-only while the system runs.
 
-Each app registers its own in `AppConfig.ready`; `manage.py check_invariants` asks them all. An invariant that a
-constraint keeps is checked as well: a constraint may be missing.
+Each app registers its own in `AppConfig.ready`; `manage.py check_invariants` checks them all. An invariant that a
+constraint enforces is checked as well: a constraint may be missing.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 
 from django.db import connection, transaction
 
-# What is said of one that does not hold.
+# Examples reported for a violated invariant.
 MAX_EXAMPLES = 20
 
 
 @dataclass
 class Tally:
-    """How many things were looked at, and what is wrong with some of them."""
+    """How many rows were checked, and what is wrong with some of them."""
 
     checked: int = 0
     broken: int = 0
     examples: list[str] = field(default_factory=list)
 
     def saw(self, count: int = 1) -> None:
-        """Count things that were looked at."""
+        """Count rows that were checked."""
         self.checked += count
 
     def wrong(self, what: str) -> None:
-        """Count one of them as broken, and keep what is wrong with it."""
+        """Count one of them as invalid, and record what is wrong with it."""
         self.broken += 1
         if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(what)
@@ -37,7 +37,7 @@ Check = Callable[[Tally], None]
 
 @dataclass(frozen=True)
 class Invariant:
-    """Something that must hold: its name, what it says in one sentence, and how to look."""
+    """A condition that must hold: its name, its statement in one sentence, and its check."""
 
     name: str
     says: str
@@ -53,22 +53,22 @@ def register(invariant: Invariant) -> None:
 
 
 def names() -> list[str]:
-    """Return the names of all invariants, in the order in which they were registered."""
+    """Return the names of all invariants, in order of registration."""
     return list(_invariants)
 
 
 def check(check_names: list[str] | None = None) -> Iterator[tuple[Invariant, Tally]]:
-    """Check invariants by name, or all; yield each with what was seen. Each one sees the data of one moment.
+    """Check the named invariants, or all; yield each with its tally. Each check sees one snapshot of the data.
 
     Raises
     ------
     KeyError
-        for a name that there is not.
+        for an unknown name.
     """
     for invariant in [_invariants[name] for name in check_names or names()]:
         tally = Tally()
         with transaction.atomic():
-            # A test's own transaction has begun already and cannot be made another one.
+            # A test's transaction has already begun, and its isolation level cannot be changed.
             if not connection.savepoint_ids:
                 with connection.cursor() as cursor:
                     cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

@@ -1,4 +1,4 @@
-"""Tables of studies and of people who take part in them: those of all features, where Django looks for them."""
+"""Models of studies and participants: those of all features, in the place where Django looks for them."""
 
 from .entry.models import Arrival, EntryLink
 from .messages.models import ParticipantMessage

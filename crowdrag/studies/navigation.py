@@ -1,4 +1,4 @@
-"""The navigation of a study, the cards on its overview, and what its inbox counts. Each app registers its own."""
+"""The navigation of a study, the cards on its overview, and the counts in its inbox. Each app registers its own."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .models import Study, User
 
 
 class Group(TextChoices):
-    """The groups of the sidebar in their order. A group without a label shows its items without a heading."""
+    """The groups of the sidebar in order. A group without a label has no heading."""
 
     OVERVIEW = "overview", ""
     DATA = "data", "Data"
@@ -39,16 +39,16 @@ class NavigationItem:
     label : str
         The label, which is also the heading of the page.
     url_name : str
-        The name of an address that takes the study's slug.
+        The name of a URL that takes the study's slug.
     section : str
-        The pages that belong to it: a page says `section` in its context. Items may share a section; then the one
-        whose address is the longest beginning of the page's address is the current one.
+        The pages that belong to it: a page sets `section` in its context. Items may share a section; then the current
+        one is the item whose URL is the longest prefix of the page's URL.
     role : Role
         Members below this role do not see it.
     has_badge : bool
-        Whether it shows how many items are in the inbox.
+        Whether it shows the number of items in the inbox.
     has_count : bool
-        Whether it shows how many rows its page lists, as a source of `register_counts` says.
+        Whether it shows the number of rows on its page, from a source of `register_counts`.
     """
 
     group: Group
@@ -63,7 +63,7 @@ class NavigationItem:
 
 @dataclass(frozen=True)
 class Card:
-    """A card on a study's overview: a template and its context, None where there is nothing to show."""
+    """A card on a study's overview: a template and its context, None if there is nothing to show."""
 
     order: int
     template: str
@@ -72,20 +72,20 @@ class Card:
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """Work of one kind that waits for a member: how many items, what they are, and where they are decided.
+    """Pending work of one kind for a member: how many items, what they are, and where they are decided.
 
     Attributes
     ----------
     label, count, url
-        what waits, how much of it, and where it is decided.
+        what is pending, how much, and where it is decided.
     text
-        of what it is, such as the campaign's name.
+        what it belongs to, such as the campaign's name.
     assigned, assigned_url
         how many items are assigned to the member, and where these are listed.
     oldest
-        since when the oldest item waits.
+        when the oldest pending item arrived.
     notices
-        what should be looked at first.
+        what to look at first.
     """
 
     label: str
@@ -100,9 +100,9 @@ class InboxEntry:
 
 @dataclass(frozen=True)
 class StartOffer:
-    """A way to begin with an empty study: a page, or with `is_post` an action that is done at once.
+    """A way to start with an empty study: a page, or with `is_post` an action that runs at once.
 
-    `label` is the button's, `url_name` an address that takes the study's slug.
+    `label` is the button's, `url_name` a URL that takes the study's slug.
     """
 
     order: int
@@ -115,7 +115,7 @@ class StartOffer:
 
 
 InboxSource = Callable[[Study, User | None], Iterable[InboxEntry]]
-# By the name of an item's address, how many rows its page lists.
+# Returns the number of rows on a page by the URL name of its item.
 CountSource = Callable[[Study], dict[str, int]]
 
 _items: list[NavigationItem] = []
@@ -146,17 +146,17 @@ def register_card(*, order: int, template: str, context: Callable[[Study], dict[
 
 
 def register_start(offer: StartOffer) -> None:
-    """Add a way to begin with an empty study; called once from an app's `ready`."""
+    """Add a way to start with an empty study; called once from an app's `ready`."""
     _start_offers.append(offer)
 
 
 def register_inbox(source: InboxSource) -> None:
-    """Add a source of the inbox: it returns what waits for a decision or an answer; called once from `ready`."""
+    """Add a source of the inbox: it returns work that awaits a decision or an answer; called once from `ready`."""
     _inbox_sources.append(source)
 
 
 def register_counts(source: CountSource) -> None:
-    """Add a source of counts in the sidebar, of one cheap query; called once from an app's `ready`."""
+    """Add a source of counts in the sidebar, with one cheap query; called once from an app's `ready`."""
     _count_sources.append(source)
 
 
@@ -168,40 +168,40 @@ def items(role: int) -> list[NavigationItem]:
 
 
 def cards(study: Study) -> list[dict[str, Any]]:
-    """Return the cards of a study's overview with what each shows; those that are empty are left out."""
+    """Return the cards of a study's overview with their contexts; empty cards are left out."""
     contexts = ((card, card.context(study)) for card in sorted(_cards, key=lambda card: card.order))
     return [{"template": card.template, **context} for card, context in contexts if context is not None]
 
 
 def start_offers(role: int) -> list[StartOffer]:
-    """Return the ways in which a member of this role can begin with an empty study, in order."""
+    """Return the ways in which a member of this role can start with an empty study, in order."""
     return sorted((offer for offer in _start_offers if role >= offer.role), key=lambda offer: offer.order)
 
 
 def inbox(study: Study, member: User | None = None) -> list[InboxEntry]:
-    """Return everything in a study that waits for a reviewer, with what is assigned to one of them."""
+    """Return everything in a study that awaits a reviewer, with what is assigned to this member."""
     entries = (entry for source in _inbox_sources for entry in source(study, member))
     return [entry for entry in entries if entry.count or entry.notices]
 
 
 def unanswered(study: Study) -> Iterator[str]:
-    """Say that items in the inbox wait, which nobody could decide in an archived study."""
+    """Yield a sentence if items wait in the inbox, which nobody could decide in an archived study."""
     if waiting := sum(entry.count for entry in inbox(study)):
         yield f"Items that wait in the inbox: {waiting}. Decide on them first."
 
 
 def counts(study: Study) -> dict[str, int]:
-    """Return the counts in the sidebar by the name of the item's address."""
+    """Return the counts in the sidebar by the URL name of the item."""
     return {name: count for source in _count_sources for name, count in source(study).items()}
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the study at hand, the member's role in it, and the pages in its sidebar."""
+    """Context processor: the current study, the member's role in it, and the pages in its sidebar."""
     values: dict[str, Any] = {"version": __version__}
     if (study := getattr(request, "study", None)) is not None:
         role = request.study_role  # type: ignore[attr-defined]
         values |= {"study": study, "study_role": Role(role), "navigation": items(role)}
-        # The sidebar, the page of the inbox and the checklist share it: `crowdrag.studies.access` counts it once.
+        # Shared by sidebar, inbox and checklist: `crowdrag.studies.access` counts it once.
         values["inbox"] = request.inbox  # type: ignore[attr-defined]
         values["sidebar_counts"] = SimpleLazyObject(lambda: counts(study))
     return values

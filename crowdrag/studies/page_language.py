@@ -1,8 +1,8 @@
-"""The language of a page: a study's for the people who take part in it, English for researchers.
+"""The language of a page: the study's for participants, English for researchers.
 
-Participants get every page in the language of their study, whatever their browser asks for, so that the page's words
+Participants get every page in the language of their study, whatever their browser requests, so that the page's words
 and the study's own texts fit together. A study in a language without a catalogue (`settings.LANGUAGES`) has English
-pages. Where no study is known yet, as on the page that asks for a personal link, the browser's language decides.
+pages. If the study is not known yet, as on the page that asks for a personal link, the browser's language is used.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from .models import Study
 def reset_language(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: begin each request in English, and leave nothing of its language to the next one."""
+    """Middleware: start each request in English, and reset the language for the next one."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         with translation.override(settings.LANGUAGE_CODE):
@@ -32,7 +32,7 @@ def reset_language(
 
 
 def language_of(study: Study) -> str:
-    """Return the language of a study's pages for participants: one that has a catalogue."""
+    """Return the language of a study's participant pages: one with a catalogue."""
     try:
         return translation.get_supported_language_variant(study.language)
     except LookupError:
@@ -45,11 +45,11 @@ def activate_study_language(study: Study) -> None:
 
 
 def activate_browser_language(request: HttpRequest) -> None:
-    """Use the browser's language for the rest of this request: no study is known that could say which."""
+    """Use the browser's language for the rest of this request, since no study is known."""
     request.has_browser_language = True  # type: ignore[attr-defined]
     translation.activate(translation.get_language_from_request(request))
 
 
 def in_study_language(study: Study) -> translation.override:
-    """Return a context manager in which texts are written in the study's language."""
+    """Return a context manager that activates the study's language."""
     return translation.override(language_of(study))

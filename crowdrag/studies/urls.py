@@ -1,4 +1,4 @@
-"""Pages of studies and people, and the endpoints of studies and members."""
+"""Pages of studies and participants, and the endpoints of studies and members."""
 
 from django.urls import path
 

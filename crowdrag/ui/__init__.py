@@ -1,1 +1,1 @@
-"""The user interface's components: template tags, Markdown, tables as CSV, and pages that say what went wrong."""
+"""The user interface's components: template tags, Markdown, CSV export, and error pages."""

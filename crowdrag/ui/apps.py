@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""Tables for spreadsheets: CSV in which nothing that somebody wrote becomes a formula."""
+"""Tables for spreadsheets: CSV in which no text becomes a formula."""
 
 import csv
 import io
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 MEDIA_TYPE: Final = "text/csv; charset=utf-8"
-# What a spreadsheet takes for the start of a formula.
+# Characters that start a formula in a spreadsheet.
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """Return rows as CSV in UTF-8; what is not there is empty."""
+    """Return rows as CSV in UTF-8; missing values are empty."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)

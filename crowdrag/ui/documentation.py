@@ -6,7 +6,7 @@ from typing import Final
 from django.conf import settings
 from django.urls import reverse
 
-#: The page of the site that explains addresses whose names begin so; the longest beginning counts.
+#: The guide for pages whose URL names start with this; the longest prefix counts.
 GUIDES: Final[dict[str, str]] = {
     "studies": "tutorials/",
     "study": "tutorials/own-system/",
@@ -66,7 +66,7 @@ GUIDES: Final[dict[str, str]] = {
 
 
 def url(url_name: str | None = None) -> str:
-    """Return the address of the guide for this page of the product, or of the site's first page."""
+    """Return the URL of the guide for this page of the product, or of the site's first page."""
     name = url_name or ""
     beginnings = sorted((start for start in GUIDES if name.startswith(start)), key=len)
     return reverse("documentation") + (GUIDES[beginnings[-1]] if beginnings else "")
@@ -78,7 +78,7 @@ def root() -> Path:
 
 
 def site_file(path: str) -> Path | None:
-    """Return the file of the built site at this address: a folder's is its index. None if there is none."""
+    """Return the file of the built site at this path; for a folder, its index. None if there is none."""
     found = (root() / path).resolve()
     if not found.is_relative_to(root()):
         return None
@@ -88,5 +88,5 @@ def site_file(path: str) -> Path | None:
 
 
 def is_built() -> bool:
-    """Say whether there is a site to show."""
+    """Return whether the site is built."""
     return site_file("") is not None

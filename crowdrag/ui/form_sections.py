@@ -7,7 +7,7 @@ from django import forms
 
 @dataclass(frozen=True)
 class FormSection:
-    """Fields of one subject: the essential ones, and those that most people leave as they are.
+    """Fields of one subject: the essential ones, and those that most people leave unchanged.
 
     `name` is the section's anchor; `is_open` shows the advanced fields from the start.
     """
@@ -21,5 +21,5 @@ class FormSection:
 
     @property
     def shows_advanced(self) -> bool:
-        """Whether the advanced fields are unfolded: on request, or because something is wrong in them."""
+        """Whether the advanced fields are unfolded: on request, or because one of them has an error."""
         return self.is_open or any(each.errors for each in self.advanced)

@@ -1,18 +1,18 @@
-"""Texts that researchers write in Markdown, as safe HTML: consent, instructions."""
+"""Markdown texts of researchers as safe HTML: consent, instructions."""
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
-# A researcher's own words are still only text: no raw HTML goes in, and what comes out is sanitised last.
+# A researcher's text is not trusted: raw HTML is not allowed, and the output is sanitised last.
 _markdown = MarkdownIt("commonmark", {"html": False})
-# From each bracket the parser goes through the rest of the text for the end of a link. No text that people write needs
-# more steps than this; in one that does, brackets stay brackets.
+# From each bracket the parser searches the rest of the text for the end of a link. No text that people write needs more
+# steps than this; in one that does, brackets stay brackets.
 _MAX_STEPS = 5_000_000
 
 
 def render(text: str) -> SafeString:
-    """Turn Markdown into safe HTML. Its headings come one level lower: the page's own title stands above them."""
+    """Convert Markdown to safe HTML. Headings are one level lower, below the page's own title."""
     if text.count("[") * len(text) > _MAX_STEPS:
         text = text.replace("[", "&#91;")
     tokens = _markdown.parse(text)

@@ -1,4 +1,4 @@
-"""Filters of a list that stay: they are in its address, and remembered for when somebody comes back without any."""
+"""Persistent filters of a list: they are in its URL, and remembered for visits without any."""
 
 from collections.abc import Collection
 from typing import Final
@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 
 SESSION_KEY: Final = "list_filters"
-# The address with this name alone shows the list without filters, and forgets them.
+# The URL with this parameter alone shows the list without filters, and clears them.
 CLEARED: Final = "all"
 
 
 def restore(request: HttpRequest, key: str, names: Collection[str]) -> HttpResponseRedirect | None:
-    """Remember the filters in an address; return where to go if there are none and some are remembered.
+    """Remember the filters in a URL; return a redirect if there are none and some are remembered.
 
     `key` names the list, `names` its filters.
     """

@@ -1,6 +1,6 @@
-"""The page of all components, the documentation site, and the pages that are shown when something went wrong.
+"""The page of all components, the documentation site, and the error pages.
 
-None of the last needs the database.
+The error pages do not need the database.
 """
 
 import datetime as dt
@@ -62,7 +62,7 @@ class SampleForm(forms.Form):
 
 @public
 def components(request: HttpRequest) -> HttpResponse:
-    """Show every component in each of its states; `?errors` shows the form as it comes back with errors."""
+    """Show every component in each of its states; `?errors` shows the form with errors."""
     now = timezone.now()
     bound = {"title": "", "resamples": "7", "split": "all", "style": "essay"}
     context = {
@@ -86,7 +86,7 @@ def documentation_site(request: HttpRequest, path: str = "") -> HttpResponseBase
     if file.name == "index.html" and path and not path.endswith(("/", "index.html")):
         return redirect("documentation", path=f"{path}/")
     response = serve(request, str(file.relative_to(documentation.root())), document_root=str(settings.DOCS_ROOT))
-    # Names of files stay when their texts change: a browser asks each time whether they did.
+    # File names stay when their contents change: browsers must check each time.
     patch_cache_control(response, no_cache=True)
     return response
 
@@ -99,7 +99,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 @public
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403, with the reason where one was given."""
+    """403, with the reason if there is one."""
     return render(request, "errors/403.html", {"reason": str(exception or "")}, status=403)
 
 

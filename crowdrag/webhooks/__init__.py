@@ -1,1 +1,1 @@
-"""Messages to other systems when something ends."""
+"""Webhooks: messages to other systems when something ends."""

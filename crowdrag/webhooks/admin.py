@@ -1,4 +1,4 @@
-"""The operators' pages: everything to be read but the secrets, nothing to be changed behind the platform's back."""
+"""The operator's admin pages: read-only, without secrets."""
 
 from django.contrib import admin
 
@@ -9,7 +9,7 @@ from .models import Delivery, Message, Webhook
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
-    """Who is told."""
+    """Webhooks."""
 
     list_display = ("address", "study", "state", "succeeded_at", "failed_at")
     list_select_related = ("study",)
@@ -18,7 +18,7 @@ class WebhookAdmin(ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(ReadOnlyAdmin):
-    """What was told."""
+    """Messages."""
 
     list_display = ("name", "event", "study", "created_at")
     list_select_related = ("study",)
@@ -26,7 +26,7 @@ class MessageAdmin(ReadOnlyAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    """How far it has got."""
+    """Deliveries."""
 
     list_display = ("message", "webhook", "state", "tries", "status", "problem")
     list_select_related = ("message", "webhook")

@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ class WebhooksConfig(AppConfig):
     verbose_name = "Webhooks"
 
     def ready(self) -> None:
-        """Register the page, who listens to runs, and what is done from time to time."""
+        """Register the page, the listener of runs, and scheduled tasks."""
         from crowdrag.jobs import completion, schedules
         from crowdrag.studies.enums import Role
         from crowdrag.studies.navigation import Group, register_item
@@ -22,6 +22,6 @@ class WebhooksConfig(AppConfig):
 
         register_item(Group.SETTINGS, 50, "Webhooks", "webhooks", section="webhooks", role=Role.OWNER)
         completion.register_listener(outbox.publish_run_ended)
-        # The sweep only wakes a worker: an address that answers slowly must keep nobody waiting.
+        # The sweep only wakes a worker, so that a slow URL delays nothing else.
         schedules.register("webhooks", tasks.wake, timedelta(seconds=10))
         schedules.register("webhooks.tidy", outbox.remove_old, timedelta(hours=1))

@@ -1,7 +1,7 @@
 """Send due deliveries under a lease, with retries, until accepted or given up.
 
-An address that took nothing from the first try of a message to its last, and nothing else meanwhile, is switched off:
-it failed for days. Somebody has to switch it on again.
+A webhook that accepted nothing between the first and the last try of a message is switched off: it failed for days. A
+person has to switch it on again.
 """
 
 import logging
@@ -21,7 +21,7 @@ from .models import Delivery, Webhook
 
 
 def _nothing_in_flight(now: datetime) -> Any:
-    """Match what goes to an address to which nothing is being sent."""
+    """Match deliveries to a webhook to which nothing is being sent."""
     others = Delivery.objects.filter(webhook=OuterRef("webhook"), state=DeliveryState.SENDING, lease_until__gt=now)
     return ~Exists(others.exclude(pk=OuterRef("pk")))
 
@@ -48,7 +48,7 @@ BACKOFF: Final = Backoff(
         timedelta(hours=24),
     )
 )
-# A worker goes on for so long, and then does something else; what is left wakes one again.
+# A worker sends for this long at most; the rest wakes one again.
 PASS_SECONDS: Final = 60.0
 Post = Callable[..., transport.DeliveryResponse]
 Clock = Callable[[], datetime]
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 def deliver_due(*, clock: Clock = timezone.now, post: Post = transport.post, seconds: float = PASS_SECONDS) -> int:
-    """Send what is due; return how many messages were taken."""
+    """Send due messages; return how many were accepted."""
     end, taken = time.monotonic() + seconds, 0
     while time.monotonic() < end and (delivery := QUEUE.claim(clock())) is not None:
         taken += deliver(delivery, clock=clock, post=post)
@@ -64,7 +64,7 @@ def deliver_due(*, clock: Clock = timezone.now, post: Post = transport.post, sec
 
 
 def deliver(delivery: Delivery, *, clock: Clock = timezone.now, post: Post = transport.post) -> bool:
-    """Send one claimed delivery once, and write down what came of it; say whether it was taken."""
+    """Send one claimed delivery once, and record the result; return whether it was accepted."""
     now = clock()
     try:
         body, message = delivery.message.body, delivery.message.name
@@ -75,7 +75,7 @@ def deliver(delivery: Delivery, *, clock: Clock = timezone.now, post: Post = tra
     except signatures.UnreadableSecretError as error:
         answer = transport.DeliveryResponse(problem=str(error))
     except Exception:
-        # Whatever it is, the message is not lost, and the others are sent.
+        # Whatever the error is, the message is not lost, and the others are sent.
         log.exception("Delivery %s could not be sent", delivery.pk)
         answer = transport.DeliveryResponse(problem="Internal error. The operator's log has the details.")
     return _write(delivery, answer, clock())

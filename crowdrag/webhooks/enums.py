@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Event(models.TextChoices):
-    """What other systems are told of; the names are part of the API."""
+    """Events of webhooks; the names are part of the API."""
 
     RUN_ENDED = "run.ended", "a run ended (done, failed or cancelled)"
     CAMPAIGN_ENDED = "campaign.ended", "a judging or writing campaign ended"
@@ -12,12 +12,12 @@ class Event(models.TextChoices):
     TEST = "webhook.test", "a test message"
 
 
-# What a webhook is asked for; a test is sent to whoever asks for one.
+# Events that a webhook can subscribe to; a test is sent on request.
 CHOSEN = (Event.RUN_ENDED, Event.CAMPAIGN_ENDED, Event.RELEASE_PUBLISHED)
 
 
 class WebhookState(models.TextChoices):
-    """Whether a webhook is sent to."""
+    """Whether messages are sent to a webhook."""
 
     ON = "ON", "on"
     OFF = "OFF", "off"
@@ -26,7 +26,7 @@ class WebhookState(models.TextChoices):
 
 
 class DeliveryState(models.TextChoices):
-    """Where one message to one webhook stands."""
+    """The state of one message to one webhook."""
 
     WAITING = "WAITING", "pending"
     SENDING = "SENDING", "sending"

@@ -24,7 +24,7 @@ class WebhookForm(forms.Form):
     label = forms.CharField(label="Name (only for you)", max_length=100, required=False)
 
     def clean_address(self) -> str:
-        """Refuse an address that nothing is sent to."""
+        """Reject a URL to which nothing may be sent."""
         address: str = self.cleaned_data["address"].strip()
         try:
             transport.parse_address(address)

@@ -17,23 +17,23 @@ CHOSEN_VALUES = [str(event) for event in CHOSEN]
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
-    """What can be said of webhooks."""
+    """Queries of webhooks."""
 
     def on(self) -> "WebhookQuerySet":
-        """Keep those that are sent to."""
+        """Keep webhooks that are switched on."""
         return self.filter(state=WebhookState.ON)
 
     def for_event(self, event: Event) -> "WebhookQuerySet":
-        """Keep those that asked for this."""
+        """Keep webhooks that subscribe to this event."""
         return self.filter(events__contains=[event])
 
     def newest_first(self) -> "WebhookQuerySet":
-        """Order as lists show them."""
+        """Order as in lists."""
         return self.order_by("-created_at", "-id")
 
 
 class Webhook(models.Model):
-    """One subscription. Its secret is encrypted, shown once, and sent nowhere: messages are signed with it."""
+    """One subscription. Its secret is encrypted, shown once, and never sent: messages are signed with it."""
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhooks")
@@ -41,7 +41,7 @@ class Webhook(models.Model):
     address = models.CharField("URL", max_length=LONGEST_ADDRESS)
     events = ArrayField(models.CharField(max_length=40), verbose_name="events")
     secret = models.BinaryField()
-    # After a new secret was made, messages are signed with both for a while, so that the other side can change over.
+    # After a new secret was created, messages are signed with both for a while, so that the receiver can change over.
     former_secret = models.BinaryField(null=True, blank=True)
     former_until = models.DateTimeField(null=True, blank=True)
     state = models.CharField("state", max_length=8, choices=WebhookState.choices, default=WebhookState.ON)
@@ -78,12 +78,12 @@ class Webhook(models.Model):
 
     @property
     def event_labels(self) -> list[str]:
-        """What it is told of, in words."""
+        """The labels of its events."""
         return [str(Event(event).label) for event in CHOSEN if event in self.events]
 
 
 class Message(models.Model):
-    """One event as other systems read it: the bytes of `body` are what is signed and sent, each time the same."""
+    """One event as other systems read it: the bytes of `body` are signed and sent, the same each time."""
 
     key = models.UUIDField(default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="webhook_messages")
@@ -97,7 +97,7 @@ class Message(models.Model):
             models.CheckConstraint(condition=models.Q(event__in=Event.values), name="webhook_message_event_known"),
         ]
         indexes = [models.Index(fields=["created_at"], name="webhook_message_by_age")]
-        # Its receiver may have seen it: the same id must say the same whenever it is sent.
+        # The receiver may have seen it: the same id must always have the same content.
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
 
     def __str__(self) -> str:
@@ -105,20 +105,20 @@ class Message(models.Model):
 
     @property
     def name(self) -> str:
-        """Its id as the receiver reads it: the same message has the same, however often it comes."""
+        """The message id for the receiver, the same for each delivery."""
         return f"msg_{self.key.hex}"
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
-    """What can be said of deliveries."""
+    """Queries of deliveries."""
 
     def newest_first(self) -> "DeliveryQuerySet":
-        """Order as lists show them."""
+        """Order as in lists."""
         return self.order_by("-message__created_at", "-id")
 
 
 class Delivery(QueuedRow):
-    """The outbox: a row that is `WAITING` is sent when it is due, by whichever worker takes it first."""
+    """The outbox: a row that is `WAITING` is sent when due, by the first worker that claims it."""
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     message = models.ForeignKey(Message, models.CASCADE, related_name="deliveries")
@@ -139,7 +139,7 @@ class Delivery(QueuedRow):
                 condition=~models.Q(state=DeliveryState.DONE) | models.Q(delivered_at__isnull=False),
                 name="webhook_delivery_done_has_a_time",
             ),
-            # A slow address holds up one worker, never two, and none of the other addresses.
+            # A slow webhook blocks at most one worker, and no other webhook.
             models.UniqueConstraint(
                 fields=["webhook"],
                 condition=models.Q(state=DeliveryState.SENDING),

@@ -1,8 +1,8 @@
 """The outbox: an event is stored in the transaction that causes it, and sent afterwards.
 
-Messages are thin on purpose, names and states of a researcher's things and where the API tells the rest: whoever reads
-one asks the API, with a token, for what it may know. Nothing that a participant gave leaves the system in a message.
-Messages are kept for a while, to be looked at and sent again, and then forgotten.
+Messages are deliberately minimal: names and states of a researcher's objects, and where the API tells the rest. The
+receiver asks the API, with a token, for what it may know. No participant's data leave the system in a message. Messages
+are kept for a while, to be viewed and sent again, and then deleted.
 """
 
 import json
@@ -20,7 +20,7 @@ from . import tasks
 from .enums import Event
 from .models import Delivery, Message, Webhook
 
-#: The fields of `data` in each event's message; docs/reference/webhook-events.md is written from it.
+#: The fields of `data` in each event's message; docs/reference/webhook-events.md is generated from it.
 CONTENTS: Final[dict[Event, dict[str, str]]] = {
     Event.RUN_ENDED: {
         "study": "the short name of the study",
@@ -44,17 +44,17 @@ CONTENTS: Final[dict[Event, dict[str, str]]] = {
 
 
 def publish(*, study: Study, event: Event, data: dict[str, Any], now: datetime) -> Message | None:
-    """Write down for all who asked for it that something happened; None where nobody did.
+    """Store an event for all webhooks that subscribe to it; None if there are none.
 
-    Call it in the transaction of what happened. `data` leaves the system: names and states of a researcher's things,
-    and nothing that a participant gave.
+    Call it in the transaction of the event. `data` leaves the system: names and states of a researcher's objects, and
+    no participant's data.
     """
     webhooks = list(Webhook.objects.on().filter(study=study).for_event(event))
     return _write(study, event, data, webhooks, now) if webhooks else None
 
 
 def publish_test(*, webhook: Webhook, now: datetime) -> Message:
-    """Send a webhook a message that says nothing but that it arrives."""
+    """Send a test message to a webhook."""
     return _write(webhook.study, Event.TEST, {"webhook": webhook.key}, [webhook], now)
 
 
@@ -70,7 +70,7 @@ def _write(study: Study, event: Event, data: dict[str, Any], webhooks: Iterable[
 
 
 def publish_run_ended(run: Run, at: datetime) -> Message | None:
-    """Tell that a run is done, failed or cancelled."""
+    """Publish that a run is done, failed or cancelled."""
     data = {"run": run.key, "kind": run.kind, "state": run.state}
     return publish(study=run.study, event=Event.RUN_ENDED, data=data, now=at)
 
@@ -78,19 +78,19 @@ def publish_run_ended(run: Run, at: datetime) -> Message | None:
 def publish_campaign_ended(
     *, study: Study, kind: str, name: str, campaign: int | None, now: datetime
 ) -> Message | None:
-    """Tell that a campaign is closed: of judgments, with its number; or of writing, of which a study has one."""
+    """Publish that a campaign is closed: of judgments, with its number; or of writing, of which a study has one."""
     data = {"campaign": campaign, "kind": kind, "name": name}
     return publish(study=study, event=Event.CAMPAIGN_ENDED, data=data, now=now)
 
 
 def publish_release_published(*, study: Study, version: int, address: str, now: datetime) -> Message | None:
-    """Tell that a release is published, and the address of its public page."""
+    """Publish that a release is published, with the URL of its public page."""
     data = {"version": version, "address": address}
     return publish(study=study, event=Event.RELEASE_PUBLISHED, data=data, now=now)
 
 
 KEPT_FOR: Final = timedelta(days=30)
-# A pass of the sweep is short: what is left goes with the next.
+# A pass of the sweep is short: the rest is for the next one.
 AT_ONCE: Final = 1000
 
 

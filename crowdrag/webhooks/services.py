@@ -1,4 +1,4 @@
-"""Create, change and end webhooks. A secret is returned once, when it is created."""
+"""Create, change and remove webhooks. A secret is returned once, when it is created."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from . import signatures, tasks, transport
 from .enums import CHOSEN, DeliveryState, WebhookState
 from .models import Delivery, Webhook
 
-# After a new secret is made, the earlier one still proves messages for so long.
+# After a new secret is created, the earlier one still signs messages for this long.
 OVERLAP: Final = timedelta(hours=24)
 MOST_WEBHOOKS: Final = 20
 
 
 class WebhookError(ValueError):
-    """Something that cannot be done with a webhook; the message says what to do."""
+    """An action that is not possible with a webhook; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class CreatedWebhook:
-    """A webhook with the secret that was made for it."""
+    """A webhook with its new secret."""
 
     webhook: Webhook
     secret: str
@@ -34,20 +34,20 @@ class CreatedWebhook:
 def create(
     *, study: Study, address: str, events: Sequence[str], by: User | None, now: datetime, label: str = ""
 ) -> CreatedWebhook:
-    """Have another system told of these events of a study.
+    """Subscribe another system to these events of a study.
 
     Raises
     ------
     AddressError
-        where the address is one that nothing is sent to.
+        if nothing may be sent to the URL.
     WebhookError
-        where it is told already, or there are too many, or no event is chosen.
+        if the URL is already subscribed, there are too many webhooks, or no event is selected.
     """
     transport.parse_address(address)
     chosen = _checked_events(events)
     secret = signatures.generate_secret()
     with transaction.atomic():
-        # The study's row is the lock: two that are made at once are counted one after the other.
+        # The study's row is the lock, so that simultaneous creations are counted one after the other.
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Webhook.objects.filter(study=study).count() >= MOST_WEBHOOKS:
             raise WebhookError(f"A study can have at most {MOST_WEBHOOKS} webhooks. Remove one first.")
@@ -65,7 +65,7 @@ def create(
 
 
 def change(*, webhook: Webhook, address: str, events: Sequence[str], label: str) -> Webhook:
-    """Change where it goes, what it is told of, and what it is called. The secret stays.
+    """Change the URL, the events and the name. The secret stays.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def change(*, webhook: Webhook, address: str, events: Sequence[str], label: str)
 
 
 def renew_secret(*, webhook: Webhook, now: datetime) -> CreatedWebhook:
-    """Make a new secret. Messages carry the signature of the earlier one too, for a day."""
+    """Create a new secret. For a day, messages also carry the signature of the earlier one."""
     secret = signatures.generate_secret()
     Webhook.objects.filter(pk=webhook.pk).update(
         former_secret=F("secret"), former_until=now + OVERLAP, secret=signatures.encrypt(secret)
@@ -92,12 +92,12 @@ def renew_secret(*, webhook: Webhook, now: datetime) -> CreatedWebhook:
 
 
 def switch_off(*, webhook: Webhook) -> None:
-    """Send nothing to it for the time being. What is on the way waits; what happens meanwhile is not told later."""
+    """Pause a webhook. Pending messages wait; events that happen meanwhile are not sent later."""
     Webhook.objects.filter(pk=webhook.pk).on().update(state=WebhookState.OFF)
 
 
 def switch_on(*, webhook: Webhook, now: datetime) -> None:
-    """Send to it again; what is on the way is sent at once."""
+    """Switch a webhook on again; pending messages are sent at once."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook.pk).update(state=WebhookState.ON)
         Delivery.objects.filter(webhook=webhook, state=DeliveryState.WAITING).update(due_at=now, tries=0)
@@ -105,17 +105,17 @@ def switch_on(*, webhook: Webhook, now: datetime) -> None:
 
 
 def remove(*, webhook: Webhook) -> None:
-    """Forget it, with all that was sent to it."""
+    """Delete a webhook with all its messages."""
     webhook.delete()
 
 
 def send_again(*, delivery: Delivery, now: datetime) -> None:
-    """Send a message again now, under the same id, with all tries before it.
+    """Send a message again now, under the same id, with the full number of tries.
 
     Raises
     ------
     WebhookError
-        while it is being sent, or where its webhook is switched off.
+        while it is being sent, or if its webhook is switched off.
     """
     if not delivery.webhook.is_on:
         raise WebhookError("The webhook is turned off. Turn it on first.")

@@ -18,14 +18,14 @@ BYTES = 32
 
 
 class UnreadableSecretError(ValueError):
-    """A secret that was encrypted with another key than this system has."""
+    """A secret that was encrypted with a key that this system does not have."""
 
     def __init__(self) -> None:
         super().__init__("The secret cannot be decrypted with this system's key. Create a new secret.")
 
 
 def generate_secret() -> str:
-    """Draw a secret, as it is shown to whoever will check signatures with it."""
+    """Generate a secret, in the form shown to the receiver."""
     return PREFIX + base64.b64encode(secrets.token_bytes(BYTES)).decode()
 
 
@@ -35,7 +35,7 @@ def encrypt(secret: str) -> bytes:
 
 
 def decrypt(kept: bytes | memoryview) -> str:
-    """Return a secret that was encrypted.
+    """Decrypt a secret.
 
     Raises
     ------
@@ -48,14 +48,14 @@ def decrypt(kept: bytes | memoryview) -> str:
 
 
 def sign(*, secret: str, message: str, timestamp: int, body: str) -> str:
-    """Return a message's signature: HMAC-SHA256 over its id, the time of sending and the very bytes of its body."""
+    """Return a message's signature: HMAC-SHA256 over its id, the time of sending and the exact bytes of its body."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = f"{message}.{timestamp}.{body}".encode()
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
 def build_headers(*, secrets_: Iterable[str], message: str, timestamp: int, body: str) -> dict[str, str]:
-    """Return the headers that prove a message; with several secrets any of its signatures will do."""
+    """Return the signature headers of a message; with several secrets, any of its signatures is valid."""
     signatures = (sign(secret=secret, message=message, timestamp=timestamp, body=body) for secret in secrets_)
     return {
         "webhook-id": message,
@@ -66,6 +66,6 @@ def build_headers(*, secrets_: Iterable[str], message: str, timestamp: int, body
 
 @lru_cache(maxsize=1)
 def _fernet() -> Fernet:
-    # A key of its own, derived from the one that encrypts: neither can be used to read what the other wrote.
+    # A separate key, derived from the encryption key: neither can be used to read what the other encrypted.
     key = hmac.new(settings.IDENTITY_KEY.encode(), b"secrets of webhooks", hashlib.sha256).digest()
     return Fernet(base64.urlsafe_b64encode(key))

@@ -1,9 +1,8 @@
 """Send one message over HTTPS to a checked address. Only the status of the response is read.
 
-What a name leads to is looked up and checked when a message is sent, as with language models
-(crowdrag/llm/addresses.py), and the checked address is the one connected to: checking it once when it is entered would
-say nothing of where it leads a second later. No redirect is followed, no proxy or header of the environment is used,
-and the whole try has an end.
+A name is resolved and checked when a message is sent, as with language models (crowdrag/llm/addresses.py), and the
+checked address is the one connected to: a check when it is entered would say nothing about where it leads later. No
+redirect is followed, no proxy or header of the environment is used, and the whole try has a time limit.
 """
 
 import asyncio
@@ -34,12 +33,12 @@ _LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".home.arpa")
 
 
 class AddressError(ValueError):
-    """An address that a webhook must not have; the message says why."""
+    """A URL that a webhook must not have; the message says why."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """An address that was read and may be used."""
+    """A parsed URL that may be used."""
 
     host: str
     port: int
@@ -47,13 +46,13 @@ class Target:
     is_local: bool
 
     def resolved(self, resolver: addresses.Resolver = addresses.system_resolver) -> list[str]:
-        """Return the addresses that the host leads to now, all of them checked.
+        """Return the current addresses of the host, all of them checked.
 
         Raises
         ------
         AddressError
-            where the name leads nowhere, or to an address that may not be connected to. Both are said alike, and no
-            address is named: else whoever enters names could learn what there is in the operator's network.
+            if the name does not resolve, or resolves to a forbidden address. Both get the same message, without an
+            address: otherwise names could be used to explore the operator's network.
         """
         try:
             return addresses.resolve(self.host, self.port, is_local=self.is_local, resolver=resolver)
@@ -63,7 +62,7 @@ class Target:
 
 
 def parse_address(address: str) -> Target:
-    """Return what an address names, or raise what is wrong with it."""
+    """Parse a URL, or raise an error that says what is wrong with it."""
     try:
         parts = urlsplit(address)
         port = parts.port
@@ -86,7 +85,7 @@ def parse_address(address: str) -> Target:
 
 
 def _check_literal(host: str, *, is_local: bool) -> None:
-    """Refuse an address in figures at once; what a name leads to is seen when something is sent."""
+    """Reject a forbidden IP address at once; names are resolved when something is sent."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -96,28 +95,28 @@ def _check_literal(host: str, *, is_local: bool) -> None:
 
 
 CONNECT_SECONDS: Final = 5.0
-# All of it: an address that answers a byte at a time holds nobody for longer.
+# For the whole try: a server that sends one byte at a time blocks nobody for longer.
 TRY_SECONDS: Final = 15.0
 LONGEST_WAIT: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
 class DeliveryResponse:
-    """What came of a try: the answer's status, or the problem where there was none."""
+    """The result of a try: the response's status, or the problem if there was none."""
 
     status: int | None = None
     problem: str = ""
-    # How long the other side asks us to wait before the next try.
+    # How long the receiver asks us to wait before the next try.
     wait: timedelta | None = None
 
     @property
     def is_taken(self) -> bool:
-        """Whether the other side took the message."""
+        """Whether the receiver accepted the message."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def is_gone(self) -> bool:
-        """Whether the other side wants no more."""
+        """Whether the receiver wants no more messages."""
         return self.status == httpx2.codes.GONE
 
 
@@ -130,12 +129,12 @@ def post(
     tls: ssl.SSLContext | None = None,
     seconds: float = TRY_SECONDS,
 ) -> DeliveryResponse:
-    """Send a message, and return what came of it; whatever goes wrong is an answer too."""
+    """Send a message, and return the result; errors are results too."""
     try:
         target = parse_address(address)
         host_addresses = target.resolved(resolver)
         trying = _within(seconds, target, host_addresses, _request(address, headers, body), tls or _tls())
-        # In a thread of its own: where a loop runs already, another one cannot.
+        # In a separate thread: an event loop cannot run inside another one.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(asyncio.run, trying).result()
     except TimeoutError:
@@ -174,7 +173,7 @@ async def _within(
 
 
 def _to_address(request: httpx2.Request, address: str, target: Target, seconds: float) -> httpx2.Request:
-    """Return the request with the address in its URL, and the name where the server and its certificate look."""
+    """Return the request with the address in its URL, and the name in the host header and for the certificate."""
     timeout = httpx2.Timeout(seconds, connect=CONNECT_SECONDS)
     return httpx2.Request(
         request.method,

@@ -23,7 +23,7 @@ from .models import Delivery, Webhook
 @study_page(Role.OWNER)
 @never_cache
 def webhooks(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the webhooks of a study; make one, and show its secret this once."""
+    """List the webhooks of a study; create one, and show its secret once."""
     if request.method != "POST":
         return _show_list(request, study, WebhookForm(initial={"events": CHOSEN}))
     form = WebhookForm(request.POST)
@@ -76,7 +76,7 @@ def webhook(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @require_POST
 @never_cache
 def renew_secret(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Make a new secret, and show it this once."""
+    """Create a new secret, and show it once."""
     subscription = get_object_or_404(Webhook, study=study, key=key)
     renewed = services.renew_secret(webhook=subscription, now=timezone.now())
     return _show_webhook(request, renewed.webhook, created=renewed)
@@ -98,7 +98,7 @@ def send_test(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @study_page(Role.OWNER)
 @require_POST
 def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Switch it off; with `on`, switch it on again."""
+    """Switch a webhook off; with `on`, switch it on again."""
     subscription = get_object_or_404(Webhook, study=study, key=key)
     if "on" in request.POST:
         services.switch_on(webhook=subscription, now=timezone.now())
@@ -115,7 +115,7 @@ def switch(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
 @study_page(Role.OWNER)
 @require_POST
 def remove(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Forget it."""
+    """Delete a webhook."""
     services.remove(webhook=get_object_or_404(Webhook, study=study, key=key))
     messages.success(request, "The webhook is removed. No more messages are sent to its URL.")
     return redirect("webhooks", study.slug)

@@ -1,1 +1,1 @@
-"""Orders of runs: what costs something is estimated first, and started as estimated."""
+"""Orders of runs: runs with a cost are estimated first, and started as estimated."""

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 
 class Order(Protocol):
-    """What is ordered; two of one digest are the same."""
+    """An order of a run; orders with the same digest are equal."""
 
     @property
     def digest(self) -> str:
@@ -17,17 +17,17 @@ AnyOrder = TypeVar("AnyOrder", bound=Order)
 
 
 class OrderForm(Protocol[AnyOrder_co]):
-    """A form that an order is typed in; the API checks its requests by it too."""
+    """The form of an order; the API validates its requests with it too."""
 
     @property
     def errors(self) -> Any:
-        """What is wrong, by field."""
+        """The errors by field."""
 
     def is_valid(self) -> bool:
-        """Say whether it can be ordered."""
+        """Return whether the order is valid."""
 
     def order(self, *, now: datetime) -> AnyOrder_co:
-        """Return what is ordered."""
+        """Return the order."""
 
     def add_error(self, field: str | None, error: str) -> None:
         """Add an error to a field; None: to the form."""

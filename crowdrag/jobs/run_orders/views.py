@@ -23,16 +23,16 @@ def order_run(
     estimate: Callable[[AnyOrder], dict[str, Any]],
     show: Callable[..., HttpResponse],
 ) -> HttpResponse:
-    """Answer a page on which a run is ordered.
+    """Show the page on which a run is ordered.
 
     Parameters
     ----------
     form
-        bound, if anything was sent.
+        bound, if anything was submitted.
     start
-        starts what is ordered; what it refuses as `InputRejectedError` is said in the form.
+        starts the order; its `InputRejectedError` is shown in the form.
     estimate
-        returns what the page shows of an order before it starts.
+        returns what the page shows about an order before it starts.
     show
         renders the page, from `status` and further context.
     """
@@ -42,7 +42,7 @@ def order_run(
         return show(status=INVALID)
     with transaction.atomic():
         order = form.order(now=timezone.now())
-    # What starts is what was estimated: the page that showed the estimate carries the order's digest.
+    # Only what was estimated is started: the page with the estimate contains the order's digest.
     if request.POST.get("start") == order.digest:
         try:
             run = start(order)

@@ -16,7 +16,7 @@ register = template.Library()
 
 @register.filter
 def pace(progress: Progress) -> str:
-    """Say how fast it goes and how long it will take, as far as that is known."""
+    """Return the rate and the time left, as far as known."""
     parts = []
     if progress.rate is not None:
         parts.append(_rate(progress.rate))
@@ -30,7 +30,7 @@ def pace(progress: Progress) -> str:
 
 
 def _rate(a_second: float) -> str:
-    """Say a rate in the largest unit of time in which it is one at least; in hours, where it is less."""
+    """Format a rate per second in the smallest unit of time that gives at least one, else per hour."""
     units = ((1, "%(rate)s per second"), (60, "%(rate)s per minute"), (3600, "%(rate)s per hour"))
     seconds, text = next((unit for unit in units if a_second * unit[0] >= 1), units[-1])
     rate = a_second * seconds
@@ -39,25 +39,25 @@ def _rate(a_second: float) -> str:
 
 @register.filter
 def kind_title(name: str) -> str:
-    """Call a kind of run what pages call it."""
+    """Return the title of a kind of run."""
     return kinds.title(name)
 
 
 @register.filter
 def column_name(key: str) -> str:
-    """Write a key as a person would."""
+    """Turn a key into readable words."""
     return str(key).replace("_", " ").capitalize()
 
 
 @register.filter
 def cell(row: dict[str, Any], key: str) -> str:
-    """Return a row's value under a key, in words."""
+    """Return a row's value for a key, in words."""
     return plainly(row.get(key))
 
 
 @register.filter
 def plainly(value: Any) -> str:
-    """Write a value of JSON as a person would; what holds more than one level stays JSON."""
+    """Format a JSON value for people; nested values stay JSON."""
     if value is None or value == "":
         return "–"
     if isinstance(value, bool):

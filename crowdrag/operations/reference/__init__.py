@@ -1,4 +1,4 @@
-"""Pages of the documentation that repeat what the code states: written from it by `crowdrag manage reference`."""
+"""Generated pages of the documentation, written from the code by `crowdrag manage reference`."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 
 
 def outdated() -> Iterator[tuple[Path, str]]:
-    """Yield the file and the new text of each page that differs from what the code states."""
+    """Yield the file and the new text of each page that differs from the code."""
     with translation.override("en"):
         for name, page in PAGES.items():
             path, text = FOLDER / name, page()

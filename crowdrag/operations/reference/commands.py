@@ -18,7 +18,7 @@ This page is for operators and for authors of scripts. It lists every command wi
 from the commands themselves (`make reference`). [Command line](../guides/command-line.md) explains results for
 scripts, progress and stopping.
 """
-#: Options of every management command, which say nothing about one.
+#: Options of every management command, which need no description.
 _SHARED: Final = frozenset({
     "help", "version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color", "skip_checks"
 })  # fmt: skip
@@ -77,7 +77,7 @@ def _meaning(action: argparse.Action) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    """Return a default that the help does not name, unless it comes from the environment (see the settings)."""
+    """Return a default that the help does not state, unless it comes from the environment (see the settings)."""
     value = action.default
     if value in (None, "", argparse.SUPPRESS) or isinstance(value, bool | list | tuple):
         return ""

@@ -67,7 +67,7 @@ def _field(name: str, body: dict[str, Any]) -> str:
 
 
 def _meaning(field: dict[str, Any]) -> str:
-    """Return what a field is called and what it means, with the meanings of its values in the same line."""
+    """Return the name and description of a field, with the meanings of its values in the same line."""
     text = re.sub(r"^\* (`\w+`) - (.*)$", r"\1: \2,", field.get("description", ""), flags=re.MULTILINE).rstrip(",\n ")
     title = field.get("title", "")
     return f"{title}. {text}" if title and text else title or text

@@ -12,7 +12,7 @@ from analysis.planning.tables import TABLES as PLAN_TABLES
 from analysis.tables.table import Column, Table
 
 PAGE = Path(settings.BASE_DIR, "docs", "reference", "tables.md")
-#: What stands above this line is written by hand.
+#: Everything above this line is written by hand.
 MARK = "<!-- Written by `make reference` from the declarations of the tables: change those. -->"
 
 
@@ -58,6 +58,6 @@ def _group(names: str, column: Column) -> str:
 
 
 def page() -> str:
-    """Return docs/reference/tables.md as it should be."""
+    """Return the new text of docs/reference/tables.md."""
     by_hand = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
     return f"{by_hand}{MARK}\n\n{reference()}"

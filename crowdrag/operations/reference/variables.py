@@ -42,7 +42,7 @@ def page() -> str:
 
 
 def _defaults() -> Iterator[tuple[str, str]]:
-    """Yield each variable with the default that stands where it is read; the settings' own come last and hold."""
+    """Yield each variable with its default in the code; those in the settings module come last and take precedence."""
     files = [path for package in _PACKAGES for path in sorted(Path(settings.BASE_DIR, package).rglob("*.py"))]
     main = Path(settings.BASE_DIR, "crowdrag", "settings.py")
     for path in [*(path for path in files if path != main), main]:

@@ -1,4 +1,4 @@
-"""The reference of webhook events, from what the outbox may send."""
+"""The reference of webhook events, from the outbox's definitions."""
 
 from typing import Final
 

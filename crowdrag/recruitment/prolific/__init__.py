@@ -1,1 +1,1 @@
-"""Prolific's API: one door to it, and how its words are made (docs/guides/prolific.md)."""
+"""Client of Prolific's API, and the format of its data (docs/guides/prolific.md)."""

@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Account:
-    """Where the platform is, and with what we come."""
+    """The platform's URL and our credentials."""
 
     base_url: str
     token: str = field(repr=False)
@@ -32,7 +32,7 @@ def get_account(study: Study | None = None) -> Account:
     Raises
     ------
     NotConfiguredError
-        if the token is missing, the address is one that no token is sent to, or the study may not use it.
+        if the token is missing, the URL is one to which no token is sent, or the study may not use it.
     """
     token = os.environ.get(TOKEN, "").strip()
     if not token:
@@ -49,7 +49,7 @@ def get_account(study: Study | None = None) -> Account:
 
 
 def check_url(url: str) -> bool:
-    """Check an address that the token goes to; say whether it is a stand-in on this machine."""
+    """Check the URL to which the token is sent; return whether it is a stand-in on this machine."""
     try:
         parts = urlsplit(url)
         _port = parts.port
@@ -67,12 +67,12 @@ def check_url(url: str) -> bool:
 
 
 def webhook_secret() -> str:
-    """Return the secret with which the platform signs what it tells; empty where there is none."""
+    """Return the secret with which the platform signs webhooks; empty if there is none."""
     return os.environ.get(WEBHOOK_SECRET, "").strip()
 
 
 def scrub(text: str) -> str:
-    """Return a text without our token and secret, should anybody have echoed them."""
+    """Return a text without our token and secret, in case a response repeats them."""
     for secret in (os.environ.get(TOKEN, "").strip(), webhook_secret()):
         if secret:
             text = text.replace(secret, "[secret]")

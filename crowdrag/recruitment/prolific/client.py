@@ -1,8 +1,8 @@
 """HTTP requests to the platform: checked addresses, rate limits respected, clear errors.
 
-What may be repeated is repeated here, a few times and briefly: reading, and writing that says where things should
-stand. What may not (paying) is sent once, and an answer that is lost is said to be lost. The connection checks
-addresses as the one to language models does (crowdrag/llm/client.py).
+Requests that may be repeated are repeated here, a few times and briefly: reading, and writing that sets a state.
+Requests that may not (paying) are sent once, and a lost response is reported as lost. The connection checks addresses
+as the one to language models does (crowdrag/llm/client.py).
 """
 
 import ipaddress
@@ -39,7 +39,7 @@ LARGEST_REPLY = 8 * 1024 * 1024
 
 
 class CheckedTransport(httpx2.BaseTransport):
-    """Sends requests to the platform's checked addresses, whatever its name means to others a moment later."""
+    """Sends requests to the platform's checked addresses, even if its name resolves differently a moment later."""
 
     def __init__(self, account: Account, resolver: addresses.Resolver = addresses.system_resolver) -> None:
         parts = urlsplit(account.base_url)
@@ -50,7 +50,7 @@ class CheckedTransport(httpx2.BaseTransport):
         self._inner = httpx2.HTTPTransport(verify=_tls(), trust_env=False)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request to the first checked address that takes the connection."""
+        """Send a request to the first checked address that accepts the connection."""
         if request.url.host.lower() != self.host:
             raise httpx2.ConnectError("A request strayed from the platform.")
         failure: Exception | None = None
@@ -76,7 +76,7 @@ class CheckedTransport(httpx2.BaseTransport):
         return resolved
 
     def _addressed(self, request: httpx2.Request, address: str) -> httpx2.Request:
-        """Return the request with the address in its URL, and the name where the server and its certificate look."""
+        """Return the request with the address in its URL, and the name in the host header and for the certificate."""
         return httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
@@ -87,7 +87,7 @@ class CheckedTransport(httpx2.BaseTransport):
 
 
 def connection(account: Account, resolver: addresses.Resolver = addresses.system_resolver) -> httpx2.Client:
-    """Return a connection that neither follows redirects nor looks at the environment."""
+    """Return a connection that neither follows redirects nor reads proxies from the environment."""
     return httpx2.Client(
         base_url=account.base_url,
         transport=CheckedTransport(account, resolver),
@@ -109,7 +109,7 @@ def _tls() -> ssl.SSLContext:
 
 
 MOST_TRIES = 3
-# A wait that the platform asks for is waited here if it is short; else the caller comes back later.
+# A short wait that the platform asks for is waited here; for a longer one the caller comes back later.
 LONGEST_WAIT = 5.0
 USUAL_WAIT = 60.0
 PER_PAGE = 100
@@ -134,23 +134,23 @@ class Client:
         self._http.close()
 
     def get(self, path: str, **params: Any) -> Any:
-        """Read something."""
+        """Read a resource."""
         return self._again("GET", path, params=params)
 
     def put(self, method: str, path: str, body: dict[str, Any]) -> Any:
-        """Say how something should stand: the same said twice is said once."""
+        """Set a state: repeating the request has no further effect."""
         return self._again(method, path, body=body)
 
     def once(self, path: str, body: dict[str, Any]) -> Any:
-        """Have something done that is done again each time it is asked for: sent once, whatever comes of it."""
+        """Send a request that has an effect each time: sent once, whatever the result."""
         return self._send("POST", path, body=body).json
 
     def answer(self, method: str, path: str, body: dict[str, Any]) -> "Answer":
-        """Send once, and return the answer with its headers."""
+        """Send once, and return the response with its headers."""
         return self._send(method, path, body=body)
 
     def pages(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
-        """Go through a list page by page; the caller stops when it has what it wants."""
+        """Iterate over a list page by page; the caller may stop early."""
         for page in range(MOST_PAGES):
             answer = self.get(path, limit=PER_PAGE, offset=page * PER_PAGE, **params)
             rows = answer.get("results") if isinstance(answer, dict) else None
@@ -186,7 +186,7 @@ class Client:
 
 
 class Answer:
-    """What the platform answered."""
+    """A response of the platform."""
 
     def __init__(self, headers: httpx2.Headers, body: Any) -> None:
         self.headers = headers

@@ -1,8 +1,8 @@
-"""Errors of the platform. Each kind says what is known of the outcome."""
+"""Errors of the platform. Each class states what is known of the outcome."""
 
 
 class PlatformError(Exception):
-    """The platform did not do what it was asked; the message says why."""
+    """The platform did not carry out a request; the message says why."""
 
 
 class NotConfiguredError(PlatformError):
@@ -14,7 +14,7 @@ class UnreachableError(PlatformError):
 
 
 class OutcomeUnknownError(PlatformError):
-    """It was sent and the answer is missing or says nothing: it may have been done or not."""
+    """It was sent and the response is missing or unclear: it may have been done or not."""
 
 
 class BusyError(PlatformError):
@@ -26,11 +26,11 @@ class BusyError(PlatformError):
 
 
 class TokenError(PlatformError):
-    """The token is wrong, or does not reach this."""
+    """The token is invalid, or has no permission for this."""
 
 
 class RefusedError(PlatformError):
-    """The platform refuses this request as it is; sending it again helps nothing."""
+    """The platform rejects this request; sending it again does not help."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -38,14 +38,14 @@ class RefusedError(PlatformError):
 
 
 class MissingError(RefusedError):
-    """The platform does not know what was named."""
+    """The platform does not know the named object."""
 
 
 def error_message(body: object) -> str:
-    """Return what an error's body says, as a sentence or two.
+    """Return the message in an error's body, as a sentence or two.
 
     The documented shape is `{"error": {"title", "detail", "additional_information"}}`, where the detail is a text or
-    texts by field. Whatever else comes is not shown.
+    texts by field. Nothing else is shown.
     """
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
@@ -65,5 +65,5 @@ def _flat(detail: object, field: str = "") -> list[str]:
 
 
 def unreadable_answer() -> str:
-    """Return what is said of an answer that is none."""
+    """Return the message for an unreadable response."""
     return "The platform's response cannot be read."

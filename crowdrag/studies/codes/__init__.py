@@ -1,7 +1,7 @@
 """Codes of standards: languages (BCP 47), currencies (ISO 4217), countries (ISO 3166-1) and licences (SPDX).
 
-Models state them as validators, so that forms and the API refuse what no standard knows. Imports take what is
-published as it is.
+Models use them as validators, so that forms and the API reject codes that no standard knows. Imports accept published
+data unchanged.
 """
 
 import re
@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 FOLDER: Final = Path(__file__).parent
-#: Language, and then perhaps script, region and variants (RFC 5646, section 2.1; extensions are not needed here).
+#: Language, then optionally script, region and variants (RFC 5646, section 2.1; extensions are not needed here).
 TAG: Final = re.compile(
     r"(?P<language>[a-z]{2,3})(-[a-z]{4})?(-(?P<region>[a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*",
     re.IGNORECASE,
@@ -29,17 +29,17 @@ def known(name: str) -> frozenset[str]:
 
 
 def is_language(code: str) -> bool:
-    """Say whether a code of ISO 639 names a language."""
+    """Return whether an ISO 639 code names a language."""
     return code.lower() in known("languages")
 
 
 def is_country(code: str) -> bool:
-    """Say whether a code of ISO 3166-1 names a country."""
+    """Return whether an ISO 3166-1 code names a country."""
     return code.upper() in known("countries")
 
 
 def validate_language(tag: str) -> None:
-    """Raise `ValidationError` for what is not a BCP 47 tag of a known language."""
+    """Raise `ValidationError` unless this is a BCP 47 tag of a known language."""
     parts = TAG.fullmatch(tag)
     region = parts["region"] if parts else None
     if not parts or not is_language(parts["language"]) or (region and region.isalpha() and not is_country(region)):
@@ -50,7 +50,7 @@ def validate_language(tag: str) -> None:
 
 
 def validate_currency(code: str) -> None:
-    """Raise `ValidationError` for what is not a currency in use."""
+    """Raise `ValidationError` unless this is a currency in use."""
     if code not in known("currencies"):
         raise ValidationError(
             f"“{code}” is not a known currency. Enter an ISO 4217 code, such as USD or EUR.",
@@ -59,7 +59,7 @@ def validate_currency(code: str) -> None:
 
 
 def unknown_licences(content: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong with licences, by the name of their field; an empty one is none."""
+    """Return the errors of licences by field name; an empty licence is valid."""
     problems: dict[str, str] = {}
     for name, expression in content.items():
         if name.endswith("_licence") and expression:
@@ -71,7 +71,7 @@ def unknown_licences(content: Mapping[str, str]) -> dict[str, str]:
 
 
 def validate_licence(expression: str) -> None:
-    """Raise `ValidationError` for what is not an SPDX licence expression; a licence of one's own is LicenseRef-NAME."""
+    """Raise `ValidationError` unless this is an SPDX licence expression; a custom licence is LicenseRef-NAME."""
     try:
         canonicalize_license_expression(expression)
     except InvalidLicenseExpression:

@@ -1,1 +1,1 @@
-"""How people come into a study: links, keys, platforms, and enrolment by them."""
+"""Entry into a study: links, keys, platforms, and enrolment."""

@@ -1,7 +1,7 @@
 """Enrolment by a link: find or create the participant, once.
 
-On which devices people may take part is known to whoever advertises a link: a recruitment platform's terms. They
-register here (`register_device_source`).
+The terms of a recruitment platform, under which a link is advertised, say which devices are allowed. They register here
+(`register_device_source`).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -20,8 +20,8 @@ from .models import Arrival, EntryLink
 
 DeviceSource = Callable[[EntryLink], Collection[str]]
 
-# A browser that says which device it runs on does so with these; the first that is found counts. A tablet's Android
-# leaves "Mobile" out. Tablets of Apple say that they are desktops, so the page looks for itself, too (device.js).
+# Substrings by which browsers name their device; the first match counts. Android tablets leave "Mobile" out. Apple
+# tablets identify as desktops, so the page checks as well (device.js).
 _DEVICE_SIGNS = (
     ("ipad", Device.TABLET),
     ("tablet", Device.TABLET),
@@ -35,39 +35,39 @@ _device_sources: list[DeviceSource] = []
 
 
 def register_device_source(source: DeviceSource) -> None:
-    """Add what knows the devices that a link allows; called once from an app's `ready`."""
+    """Add a source of the devices that a link allows; called once from an app's `ready`."""
     _device_sources.append(source)
 
 
 def allowed_devices(link: EntryLink) -> list[Device]:
-    """Return the devices on which people may take part who come by a link; all of them where nobody says otherwise."""
+    """Return the devices on which participants of a link may take part; all if no source restricts them."""
     devices = {device for source in _device_sources for device in source(link)}
     return [device for device in Device if device in devices] or list(Device)
 
 
 def device_of(headers: Mapping[str, str]) -> Device:
-    """Return the kind of device that a request comes from: by its client hint, and else by its user agent."""
+    """Return the kind of device of a request: by its client hint, else by its user agent."""
     if headers.get("Sec-CH-UA-Mobile") == "?1":
         return Device.MOBILE
     agent = headers.get("User-Agent", "").lower()
     return next((device for sign, device in _DEVICE_SIGNS if sign in agent), Device.DESKTOP)
 
 
-# A page of an open link carries a signed number: whoever sends the page twice comes in once.
+# The page of an open link contains a signed number, so that sending the page twice enrols once.
 _VISIT_SIGNER = signing.TimestampSigner(salt="crowdrag.studies.visit")
 VISIT_SECONDS = 24 * 3600
 
 
 class EntryError(ValueError):
-    """Nobody comes in like this."""
+    """Entry by this link or page is not possible."""
 
 
 class ClosedError(EntryError):
-    """The link was closed, or its time is over."""
+    """The link was closed or has expired."""
 
 
 class ErasedError(EntryError):
-    """This person had all that they gave erased."""
+    """This person had their data erased."""
 
 
 class VisitError(EntryError):
@@ -80,12 +80,12 @@ def sign_visit(number: str) -> str:
 
 
 def is_open(link: EntryLink, now: datetime) -> bool:
-    """Say whether new people may come in by a link."""
+    """Return whether a link accepts new participants."""
     return link.closed_at is None and (link.expires_at is None or link.expires_at > now)
 
 
 def find_known(*, link: EntryLink, named: PlatformVisit | None = None) -> Participant | None:
-    """Return who a link and a platform's parameters mean, if they came before. Writes nothing."""
+    """Return the participant of a link and a platform's parameters, if they entered before. Writes nothing."""
     if link.kind == EntryKind.PERSONAL:
         return link.participant
     if link.kind == EntryKind.PLATFORM and named:
@@ -102,27 +102,27 @@ def enrol(
     signed_visit: str = "",
     resumed: Participant | None = None,
 ) -> Participant:
-    """Let somebody in and note that they came; coming again is the same participant and the same arrival.
+    """Enrol a participant and record their arrival; entering again is the same participant and the same arrival.
 
     Parameters
     ----------
     link
-        by which they come.
+        the entry link.
     now
-        when.
+        the time of entry.
     named
-        what the platform says of them; links of platforms need it.
+        the platform's parameters; required for links of platforms.
     signed_visit
         the `visit` of the page of an open link.
     resumed
-        who this browser already is in this study, for open links.
+        the participant of this browser in this study, for open links.
 
     Raises
     ------
     ClosedError
-        if the link lets nobody new in, and this is somebody new.
-    GoneError
-        if they had everything erased: what is gone cannot be gone on with.
+        if the link accepts nobody new, and this is a new person.
+    ErasedError
+        if they had their data erased, so that there is nothing to continue.
     VisitError
         if an open link's page is too old.
     """
@@ -163,19 +163,19 @@ def _find_or_create(
 
 
 def _platform_identity(link: EntryLink, named: PlatformVisit) -> str:
-    """Two platforms may use the same ids for different people, so the platform's name is part of who somebody is."""
+    """Two platforms may use the same IDs for different people, so the platform's name is part of the identity."""
     return f"{link.platform}:{named.participant}"
 
 
 def _find_by_identity(link: EntryLink, who: str) -> Participant | None:
     people = Participant.objects.filter(study_id=link.study_id, kind=ParticipantKind.CROWD)
     by_identity = people.filter(identity_hash=identity.identity_hash(who)).first()
-    # Whoever was erased has no identity left; the tombstone keeps the pseudonym, by which they are known again.
+    # An erased participant has no identity, but the tombstone keeps the pseudonym, by which they are recognised.
     return by_identity or people.filter(external_id=identity.pseudonym(link.study, who)).first()
 
 
 def _create_participant(link: EntryLink, who: str, now: datetime, *, keeps_identity: bool) -> Participant:
-    """Make the participant, or get the one that somebody else made at this moment: the constraint decides."""
+    """Create the participant, or get the one created at the same moment: the constraint decides."""
     if not is_open(link, now):
         raise ClosedError(_("This link is closed to new participants."))
     kept = {"identity": identity.encrypt(who), "identity_hash": identity.identity_hash(who)} if keeps_identity else {}

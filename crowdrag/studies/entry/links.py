@@ -1,12 +1,11 @@
 """Entry links (docs/adr/0014): create, find, close; and where participants go afterwards.
 
-The keys in them are random, kept as a hash, and read forgivingly. A key has 140 bits. Guessing one is hopeless at any
-rate of asking, so nothing counts attempts; and since it is that long and random, a plain SHA-256 is enough to keep it
-by. It is looked up by that hash: how long the look-up takes says nothing of the key.
+Keys are random, stored as a hash, and read leniently. A key has 140 bits. Guessing one is hopeless at any request rate,
+so attempts are not counted; and since it is long and random, a plain SHA-256 is enough to store it. It is looked up by
+that hash, so the time of the look-up reveals nothing about the key.
 
-Recruitment platforms name, in the address that they open, who comes, for what and in which session (`read_visit`).
-Where people are led when they are done are addresses that a link's owner entered, nothing that came with a request
-(`check_address`).
+Recruitment platforms pass participant, study and session in the URL that they open (`read_visit`). Participants are
+redirected at the end only to URLs that the owner of a link entered, never to one from a request (`check_address`).
 """
 
 import hashlib
@@ -27,7 +26,7 @@ from ..participants.models import Consent, Participant
 from ..study.models import Study, User
 from .models import Arrival, EntryLink
 
-# Crockford's base 32: no letter that is taken for a digit, so that a key can be copied from paper.
+# Crockford's base 32: no letter that looks like a digit, so that a key can be copied from paper.
 KEY_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 KEY_LENGTH = 28
 _KEY_READ_AS = str.maketrans({"o": "0", "i": "1", "l": "1", "-": None, " ": None})
@@ -36,24 +35,24 @@ _KEY = re.compile(f"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
 
 
 def make_key() -> str:
-    """Draw a key."""
+    """Generate a random key."""
     return "".join(secrets.choice(KEY_ALPHABET) for _ in range(KEY_LENGTH))
 
 
 def group_key(key: str) -> str:
-    """Write a key as people copy it: in groups of four."""
+    """Format a key as people copy it: in groups of four."""
     return "-".join(key[start : start + 4] for start in range(0, len(key), 4))
 
 
 def read_key(text: str) -> str | None:
-    """Return the key in what somebody typed or pasted, a whole link or the key alone; None where there is none."""
+    """Return the key in typed or pasted text, a whole link or the key alone; None if there is none."""
     match = _KEY_IN_LINK.search(text)
     key = (match[1] if match else text.strip()).lower().translate(_KEY_READ_AS)
     return key if _KEY.fullmatch(key) else None
 
 
 def hash_key(key: str) -> bytes:
-    """Return what is kept of a key."""
+    """Return the hash under which a key is stored."""
     return hashlib.sha256(key.encode()).digest()
 
 
@@ -62,11 +61,11 @@ _HOST = re.compile(r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-
 
 
 class AddressError(ValueError):
-    """An address that nobody is sent to."""
+    """A URL to which nobody may be redirected."""
 
 
 def check_address(address: str) -> str:
-    """Return an address that people may be sent to: https, a named host, nothing that a browser may read otherwise."""
+    """Validate and return a URL for redirects: https, a named host, and nothing that browsers read differently."""
     address = address.strip()
     if len(address) > MAX_ADDRESS_LENGTH:
         raise AddressError(f"The address is longer than {MAX_ADDRESS_LENGTH} characters.")
@@ -88,27 +87,27 @@ def check_address(address: str) -> str:
 
 
 MAX_ID_LENGTH = 200
-# What platforms write: letters, digits and a few marks. A placeholder that was not filled in has braces or per cents.
+# Platforms use letters, digits and a few marks. A placeholder that was not filled in has braces or per cent signs.
 _PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~@:+=-]*")
-# What may be the name of a URL parameter.
+# Valid names of a URL parameter.
 PARAMETER_NAME = re.compile(r"[A-Za-z0-9_.-]{1,50}")
 PARAMETER_ROLES = ("participant", "study", "session")
-# Platforms whose names for them are known.
+# Platforms whose parameter names are known.
 PLATFORM_PRESETS = {
     "prolific": {"participant": "PROLIFIC_PID", "study": "STUDY_ID", "session": "SESSION_ID"},
 }
 
-# The parameter of a completion address that is the code, for whom has to type it there.
+# The parameter of a completion URL that holds the code, for participants who must type it.
 COMPLETION_CODE = "cc"
 
 
 class PlatformParametersError(ValueError):
-    """The address with which somebody came does not say who they are."""
+    """The URL by which somebody entered does not identify them."""
 
 
 @dataclass(frozen=True)
 class PlatformVisit:
-    """Who came, for which of the platform's studies, in which session."""
+    """Participant, study and session as the platform names them."""
 
     participant: str
     study: str = ""
@@ -116,7 +115,7 @@ class PlatformVisit:
 
 
 def read_visit(names: Mapping[str, str], query: Mapping[str, str]) -> PlatformVisit:
-    """Read a platform's parameters by the names that a link gives them; the participant's must be there."""
+    """Read a platform's parameters by the names that a link defines; the participant's is required."""
     visit = {role: query.get(names[role], "") for role in PARAMETER_ROLES if names.get(role)}
     if not visit.get("participant"):
         raise PlatformParametersError(
@@ -136,12 +135,12 @@ MAX_AT_ONCE = 500
 
 
 class LinkError(ValueError):
-    """A link that cannot be made like this."""
+    """A link that cannot be created."""
 
 
 @dataclass(frozen=True)
 class LinkWithKey:
-    """A link with its key, which is shown once where it is a person's own."""
+    """A link with its key, which is shown once if it is personal."""
 
     link: EntryLink
     key: str
@@ -151,7 +150,7 @@ class LinkWithKey:
 def create_personal(
     *, study: Study, purpose: str, labels: list[str], by: User | None, now: datetime, expires_at: datetime | None = None
 ) -> list[LinkWithKey]:
-    """Invite people: a participant and a personal link for each label. Labels never leave the system."""
+    """Invite people: create a participant and a personal link for each label. Labels never leave the system."""
     registered = _activity_for(study, purpose)
     links = []
     for label in labels:
@@ -163,7 +162,7 @@ def create_personal(
 def create_open(
     *, study: Study, purpose: str, label: str, by: User | None, now: datetime, expires_at: datetime | None = None
 ) -> EntryLink:
-    """Make a link that lets in whoever has it."""
+    """Create a link that anybody can use."""
     return _create_shared(study, purpose, EntryKind.OPEN, label, by, now, expires_at)
 
 
@@ -179,10 +178,10 @@ def create_platform(
     completion: dict[str, str] | None = None,
     expires_at: datetime | None = None,
 ) -> EntryLink:
-    """Make a link for a recruitment platform.
+    """Create a link for a recruitment platform.
 
-    `parameters` are the platform's names for participant, study and session; `completion` the address of each
-    `Outcome`. Only these addresses are ever led to.
+    `parameters` are the platform's names for participant, study and session; `completion` is the URL of each `Outcome`.
+    Participants are redirected only to these URLs.
     """
     named = {role: name for role, name in parameters.items() if name}
     if not named.get("participant") or set(named) - set(PARAMETER_ROLES):
@@ -200,11 +199,11 @@ def create_platform(
 
 @transaction.atomic
 def renew(*, participant: Participant, purpose: str, now: datetime, by: User | None = None) -> LinkWithKey:
-    """Give somebody a new personal link; every earlier one of theirs stops working."""
+    """Create a new personal link for a participant; all their earlier ones stop working."""
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     earlier = EntryLink.objects.personal().filter(participant=held).order_by("pk")
     label, expires_at = earlier.values_list("label", "expires_at").first() or ("", None)
-    # A key that nobody ever came by, and that no researcher made, is no part of any record.
+    # A key that nobody used and no researcher created belongs to no record.
     earlier.filter(created_by__isnull=True, label="", arrivals__isnull=True).delete()
     earlier.filter(closed_at__isnull=True).update(closed_at=now)
     return _create_personal(held, purpose, label if by else "", by, now, expires_at if by else None)
@@ -212,7 +211,7 @@ def renew(*, participant: Participant, purpose: str, now: datetime, by: User | N
 
 @transaction.atomic
 def first_key(*, participant: Participant, purpose: str, now: datetime) -> LinkWithKey | None:
-    """Give somebody who came by a shared link a key of their own; None where they have one."""
+    """Create a personal link for a participant who entered by a shared link; None if they have one."""
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if EntryLink.objects.personal().filter(participant=held, closed_at__isnull=True).exists():
         return None
@@ -220,14 +219,14 @@ def first_key(*, participant: Participant, purpose: str, now: datetime) -> LinkW
 
 
 def close(*, link: EntryLink, now: datetime) -> None:
-    """Let nobody in by this link any more: revoke a personal one, close a shared one."""
+    """Close a link to new participants: revoke a personal one, close a shared one."""
     EntryLink.objects.filter(pk=link.pk, closed_at__isnull=True).update(closed_at=now)
 
 
 def find(key_or_address: str) -> EntryLink | None:
-    """Return the link with the key in what somebody typed, opened or pasted.
+    """Return the link for a key in typed, opened or pasted text.
 
-    A personal link that was revoked is no link: nobody can tell it from one that never was.
+    Revoked personal links are not found: nobody can tell them from links that never existed.
     """
     key = read_key(key_or_address)
     if key is None:
@@ -243,14 +242,14 @@ def find(key_or_address: str) -> EntryLink | None:
 
 
 def find_personal(key_or_address: str) -> EntryLink | None:
-    """Return the personal link whose key somebody typed or pasted."""
+    """Return the personal link for a typed or pasted key."""
     link = find(key_or_address)
     return link if link and link.kind == EntryKind.PERSONAL else None
 
 
 @dataclass(frozen=True)
 class CompletionTarget:
-    """How somebody ends their visit on the platform that sent them: an address, and the code in it where it has one."""
+    """Where a visit ends on the recruitment platform: a URL, and the code in it if it has one."""
 
     platform: str
     address: str
@@ -259,40 +258,40 @@ class CompletionTarget:
 
 
 def completion_target(link: EntryLink, outcome: Outcome) -> CompletionTarget | None:
-    """Return where people go at the end of a visit by this link; None where it names no address for the outcome."""
+    """Return where participants of this link go at the end of a visit; None if the link has no URL for the outcome."""
     target = str(link.completion.get(outcome, "")) if link.kind == EntryKind.PLATFORM else ""
     try:
         address = check_address(target)
     except AddressError:
-        # Whatever got into the table by another way than `create_platform` is not led to.
+        # A URL that got into the table by another way than `create_platform` is not used.
         return None
     code = parse_qs(urlsplit(address).query).get(COMPLETION_CODE, [""])[0]
     return CompletionTarget(_platform_name(link.platform), address, code, outcome == Outcome.COMPLETED)
 
 
 def participant_completion_target(*, participant: Participant, outcome: Outcome) -> CompletionTarget | None:
-    """Return where somebody goes at the end of their visit: by the link by which they last came; None for none."""
+    """Return where a participant goes at the end of a visit, by the link of their last entry; None if nowhere."""
     arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
     last = arrivals.select_related("link").order_by("-last_at", "-pk").first()
     return completion_target(last.link, outcome) if last else None
 
 
 def paying_platform(participant: Participant) -> str:
-    """Return the name of the platform by which somebody came last, which pays them; empty where the researchers do."""
+    """Return the platform of the participant's last entry, which pays them; empty if the researchers pay."""
     arrivals = Arrival.objects.filter(participant=participant, link__kind=EntryKind.PLATFORM)
     return _platform_name(arrivals.order_by("-last_at", "-pk").values_list("link__platform", flat=True).first() or "")
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """How many came by a link, and how many of them agreed."""
+    """How many participants entered by a link, and how many of them consented."""
 
     arrived: int
     consented: int
 
 
 def funnels(study: Study) -> dict[int, Funnel]:
-    """Return the numbers of each link of a study by the link's key."""
+    """Return the funnel of each link of a study by the link's key."""
     agreed = set(Consent.objects.filter(participant__study=study).values_list("participant_id", flat=True))
     funnel_counts: dict[int, list[int]] = {}
     rows = Arrival.objects.filter(link__study=study).values_list("link_id", "participant_id")
@@ -304,7 +303,7 @@ def funnels(study: Study) -> dict[int, Funnel]:
 
 
 def _platform_name(platform: str) -> str:
-    """Return a platform's name as people read it."""
+    """Return a platform's display name."""
     return platform[:1].upper() + platform[1:]
 
 

@@ -1,4 +1,4 @@
-"""Entry links, and who came by which link."""
+"""Entry links and arrivals."""
 
 from django.conf import settings
 from django.db import models
@@ -9,25 +9,25 @@ from ..study.models import Study
 
 
 class EntryLinkQuerySet(models.QuerySet["EntryLink"]):
-    """What can be said of links."""
+    """Queries of links."""
 
     def personal(self) -> "EntryLinkQuerySet":
-        """Keep those that belong to one person."""
+        """Keep links that belong to one participant."""
         return self.filter(kind=EntryKind.PERSONAL)
 
     def invitations(self) -> "EntryLinkQuerySet":
-        """Keep personal links by which somebody was invited.
+        """Keep personal links that are invitations.
 
-        A key that was given to somebody who came by an open link is none: nobody made or named it.
+        A key created for a participant who entered by an open link is not an invitation: nobody created or named it.
         """
         return self.personal().filter(models.Q(created_by__isnull=False) | ~models.Q(label=""))
 
 
 class EntryLink(models.Model):
-    """A link into a study, for one purpose: personal, open to whoever has it, or for a recruitment platform.
+    """A link into a study, for one purpose: personal, open to everybody, or for a recruitment platform.
 
-    A personal link is its holder's key: it leads back to what they did, on any device, and lets them withdraw. So only
-    the hash of its token is kept. The token of the other kinds is no secret of anybody and can be shown again.
+    A personal link is its holder's key: it leads back to their work on any device, and lets them withdraw. So only the
+    hash of its token is stored. The token of the other kinds is not secret and can be shown again.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="entry_links")
@@ -37,7 +37,7 @@ class EntryLink(models.Model):
     participant = models.ForeignKey(Participant, models.CASCADE, null=True, blank=True, related_name="entry_links")
     token = models.CharField(max_length=100, blank=True)
     token_hash = models.BinaryField(max_length=32, unique=True)
-    # Platforms only: its name, the names of its URL parameters, and where to send people by outcome.
+    # Platforms only: its name, the names of its URL parameters, and the completion URLs by outcome.
     platform = models.CharField("platform", max_length=30, blank=True)
     parameters = models.JSONField("URL parameters", default=dict, blank=True)
     completion = models.JSONField("completion addresses", default=dict, blank=True)
@@ -63,7 +63,7 @@ class EntryLink(models.Model):
 
 
 class Arrival(models.Model):
-    """A participant came by a link; coming again by the same link is the same arrival."""
+    """The entry of a participant by a link; entering again by the same link is the same arrival."""
 
     link = models.ForeignKey(EntryLink, models.CASCADE, related_name="arrivals")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="arrivals")

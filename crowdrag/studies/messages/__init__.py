@@ -1,1 +1,1 @@
-"""What participants ask the researchers, report or contest, and what they are answered."""
+"""Questions, problem reports and contested decisions of participants, and the researchers' answers."""

@@ -8,7 +8,7 @@ from . import services
 
 
 class MessageForm(forms.Form):
-    """Something asked of the researchers."""
+    """A message to the researchers."""
 
     kind = forms.ChoiceField(label=_("Type of message"), choices=MessageKind.choices, initial=MessageKind.QUESTION)
     about = forms.RegexField(regex=r"^[\w.:@/+-]{0,200}$", required=False, widget=forms.HiddenInput)

@@ -8,7 +8,7 @@ from ..participants.models import Participant
 
 
 class ParticipantMessage(models.Model):
-    """A question, a problem, or a rejection contested. `about` is the id of the piece of work that it is about."""
+    """A question, a problem, or a contested rejection. `about` is the id of the piece of work."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="messages")
     kind = models.CharField("kind", max_length=10, choices=MessageKind.choices)

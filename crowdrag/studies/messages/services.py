@@ -1,4 +1,4 @@
-"""Ask the researchers a question, and answer it."""
+"""Send messages to the researchers, and answer them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from ..participants.models import Participant
 from ..study.models import Study, User
 from .models import ParticipantMessage
 
-# Enough for whoever has something to say, too few for whoever floods.
+# Enough for real questions, too few for flooding.
 MAX_OPEN = 20
 MAX_LENGTH = 5000
 
 
 @dataclass(frozen=True)
 class MessageWithSubject:
-    """What somebody asked, and what the work is called that it is about."""
+    """A message with the label of the work that it is about."""
 
     message: ParticipantMessage
     about: str
@@ -34,20 +34,20 @@ _answer_hooks: list[AnswerHook] = []
 
 
 def on_answer(hook: AnswerHook) -> None:
-    """Add what happens, in the same transaction, when a message was answered; called once from an app's `ready`."""
+    """Add a hook that runs in the same transaction when a message is answered; called once from an app's `ready`."""
     _answer_hooks.append(hook)
 
 
 class MessageError(ValueError):
-    """What was asked or answered cannot be kept like this."""
+    """A message or an answer that cannot be saved."""
 
 
 @transaction.atomic
 def ask(
     *, participant: Participant, kind: MessageKind, text: str, now: datetime, about: str = ""
 ) -> ParticipantMessage:
-    """Keep what a participant asks."""
-    # The participant's row is the lock: whoever asks twice at once is still held to the limit.
+    """Save a participant's message."""
+    # The participant's row is the lock: simultaneous messages still count towards the limit.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
         raise MessageError(_("Your data was erased, so nobody can answer you."))
@@ -62,7 +62,7 @@ def ask(
 
 @transaction.atomic
 def answer(*, message: ParticipantMessage, text: str, by: User, now: datetime) -> ParticipantMessage:
-    """Answer what was asked; a later answer takes the place of the earlier one."""
+    """Answer a message; a later answer replaces the earlier one."""
     held = ParticipantMessage.objects.select_for_update(of=("self",)).select_related("participant").get(pk=message.pk)
     before = held.answer
     held.answer, held.answered_at, held.answered_by = _check_text(text, MAX_LENGTH), now, by
@@ -73,7 +73,7 @@ def answer(*, message: ParticipantMessage, text: str, by: User, now: datetime) -
 
 
 def settle_contests(*, participant: Participant, about: str, text: str, by: User, now: datetime) -> int:
-    """Answer the open messages that contest a decision which was just reversed; return how many there were."""
+    """Answer the open messages that contest a decision which was just reversed; return their number."""
     messages = ParticipantMessage.objects.filter(
         participant=participant, about=about, kind=MessageKind.CONTEST, answered_at__isnull=True
     )
@@ -92,12 +92,12 @@ def _tell_answered(answered: list[ParticipantMessage], now: datetime) -> None:
 
 
 def count_unanswered(study: Study) -> int:
-    """Return how many wait for an answer."""
+    """Return the number of unanswered messages."""
     return ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True).count()
 
 
 def inbox_entries(study: Study, _member: User | None) -> list[InboxEntry]:
-    """Return how many messages of participants wait for an answer, for the study's inbox; one query."""
+    """Return the number of unanswered messages for the study's inbox; one query."""
     waiting = ParticipantMessage.objects.filter(participant__study=study, answered_at__isnull=True)
     kinds = {kind: Count("pk", filter=Q(kind=kind)) for kind in (MessageKind.CONTEST, MessageKind.PROBLEM)}
     figures = waiting.aggregate(n=Count("pk"), oldest=Min("asked_at"), **kinds)
@@ -111,7 +111,7 @@ def inbox_entries(study: Study, _member: User | None) -> list[InboxEntry]:
 
 
 def list_of_participant(participant: Participant) -> list[MessageWithSubject]:
-    """Return what somebody asked, the latest first."""
+    """Return a participant's messages, newest first."""
     messages = participant.messages.order_by("-asked_at", "-pk")
     known = activities.of_study(participant.study)
     return [
@@ -120,7 +120,7 @@ def list_of_participant(participant: Participant) -> list[MessageWithSubject]:
 
 
 def list_of_study(study: Study) -> "list[ParticipantMessage]":
-    """Return all of a study, unanswered first, of these the oldest first; then the answered ones, the latest first."""
+    """Return all messages of a study: unanswered ones, oldest first, then answered ones, newest first."""
     messages = ParticipantMessage.objects.filter(participant__study=study).select_related(
         "participant__study", "answered_by"
     )

@@ -1,4 +1,4 @@
-"""Pages for participants' questions and researchers' answers."""
+"""Pages for participants' messages and researchers' answers."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ from .models import ParticipantMessage
 
 @participant_page
 def ask_researchers(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Ask, report a problem or contest a rejection; `?kind` and `?about` say beforehand what and about which work."""
+    """Ask, report a problem or contest a rejection; `?kind` and `?about` preset the kind and the piece of work."""
     if request.method == "POST":
         return _keep_message(request, participant)
     kind = request.GET.get("kind", "")
@@ -66,7 +66,7 @@ def _show_form(request: HttpRequest, participant: Participant, form: MessageForm
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.LETTERS)
 def list_messages(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what participants ask, unanswered first."""
+    """List messages, unanswered ones first."""
     return _show_messages(request, study)
 
 
@@ -74,7 +74,7 @@ def list_messages(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @audited(AuditedContent.LETTERS)
 def answer_message(request: HttpRequest, study: Study, message_id: int) -> HttpResponse:
-    """Answer a message, or answer it otherwise."""
+    """Answer a message, or change the answer."""
     message = get_object_or_404(ParticipantMessage, pk=message_id, participant__study=study)
     form = AnswerForm(request.POST)
     if not form.is_valid():
@@ -85,14 +85,14 @@ def answer_message(request: HttpRequest, study: Study, message_id: int) -> HttpR
 
 
 def _review_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
-    """Return where the work is looked at that a message is about, whichever way knows it."""
+    """Return the review page of the work that a message is about, from the activity that knows it."""
     if not message.about:
         return ""
     return next(filter(None, (activity.review_url(message.participant, message.about) for activity in known)), "")
 
 
 def _remedy_address(message: ParticipantMessage, known: list[activities.Activity]) -> str:
-    """Return where the rejection that a message contests is taken back, for as long as it stands."""
+    """Return the page that reverses the rejection that a message contests, while it is in effect."""
     if message.kind != MessageKind.CONTEST or not message.about:
         return ""
     return next(filter(None, (activity.remedy(message.participant, message.about) for activity in known)), "")

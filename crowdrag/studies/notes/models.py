@@ -1,4 +1,4 @@
-"""Notes of staff."""
+"""Staff notes."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from ..participants.models import Participant
 
 
 class StaffNote(models.Model):
-    """What a member of staff notes about a participant, or about one piece of their work (`about` is its id)."""
+    """A staff note on a participant, or on one piece of their work (`about` is its id)."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="staff_notes")
     about = models.CharField(max_length=200, blank=True)

@@ -1,4 +1,4 @@
-"""Write notes on participants and their work, and remove them."""
+"""Add and remove notes on participants and their work."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ class NoteError(ValueError):
 
 @transaction.atomic
 def add(*, participant: Participant, text: str, by: User, now: datetime, about: str = "") -> StaffNote:
-    """Write a note on a participant, or on the work that `about` names. The same note once more is the same note.
+    """Add a note on a participant, or on the work that `about` names. Idempotent for the same text.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def add(*, participant: Participant, text: str, by: User, now: datetime, about: 
         raise NoteError("The note is empty. Enter a text.")
     if len(text) > MAX_LENGTH:
         raise NoteError(f"The note is longer than {MAX_LENGTH} characters.")
-    # An erasure holds the participant: no note is written about somebody whose data are being erased.
+    # An erasure locks the participant: no note is added while their data are being erased.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.erased_at:
         raise NoteError("The data of this participant were erased. Notes are no longer possible.")
@@ -41,7 +41,7 @@ def add(*, participant: Participant, text: str, by: User, now: datetime, about: 
 
 
 def remove(*, note: StaffNote, by: User) -> None:
-    """Remove a note: its author may, and owners of the study. Idempotent.
+    """Remove a note: allowed for its author and for owners of the study. Idempotent.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def remove(*, note: StaffNote, by: User) -> None:
 
 
 def of_work(participant: Participant | None, about: str) -> list[StaffNote]:
-    """Return the notes on a participant and on one piece of their work, the first one first."""
+    """Return the notes on a participant and on one piece of their work, oldest first."""
     if participant is None:
         return []
     notes = StaffNote.objects.filter(Q(about="") | Q(about=about), participant=participant)

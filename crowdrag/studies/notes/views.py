@@ -1,4 +1,4 @@
-"""Pages that write and remove notes of staff."""
+"""Pages that add and remove staff notes."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ from .models import StaffNote
 @study_page(Role.REVIEWER)
 @require_POST
 def add_note(request: HttpRequest, study: Study, participant: int) -> HttpResponse:
-    """Write a note on a participant or their work, and lead back."""
+    """Add a note on a participant or their work, and redirect back."""
     person = get_object_or_404(Participant, study=study, pk=participant)
     form = NoteForm(request.POST)
     if not form.is_valid():
@@ -36,7 +36,7 @@ def add_note(request: HttpRequest, study: Study, participant: int) -> HttpRespon
 @study_page(Role.REVIEWER)
 @require_POST
 def remove_note(request: HttpRequest, study: Study, note_id: int) -> HttpResponse:
-    """Remove a note, and lead back."""
+    """Remove a note, and redirect back."""
     note = get_object_or_404(StaffNote.objects.select_related("participant"), participant__study=study, pk=note_id)
     try:
         services.remove(note=note, by=request.user)  # type: ignore[arg-type]

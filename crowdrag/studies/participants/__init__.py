@@ -1,1 +1,1 @@
-"""People who take part: who they are, their consent, blocks, own page, withdrawal and erasure."""
+"""Participants: identity, consent, blocks, dashboard, withdrawal and erasure."""

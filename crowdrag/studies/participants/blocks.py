@@ -1,4 +1,4 @@
-"""Blocks: a blocked participant gets no more work. Pay and earlier work are not affected."""
+"""Blocks: a blocked participant gets no new work. Pay and earlier work are not affected."""
 
 from datetime import datetime
 
@@ -9,12 +9,12 @@ from .models import Participant, ParticipantBlock
 
 
 class NoReasonError(ValueError):
-    """Whoever is given nothing more is told why."""
+    """A block needs a reason, which the participant is told."""
 
 
 @transaction.atomic
 def block(*, participant: Participant, reason: str, by: User | None, now: datetime) -> ParticipantBlock:
-    """Give a participant nothing more; who is blocked already stays so, for the reason that they were told.
+    """Block a participant from new work; an existing block stays, with the reason that they were told.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
     """
     if not reason.strip():
         raise NoReasonError("Say why: the person reads it.")
-    # A claim holds this row too: whoever is blocked while they claim gets it before, or nothing.
+    # A claim locks this row too, so it either precedes the block or is refused.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     return participant.block or ParticipantBlock.objects.create(
         participant=participant, reason=reason.strip(), by=by, at=now
@@ -32,7 +32,7 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
 
 @transaction.atomic
 def unblock(*, participant: Participant, by: User | None, now: datetime) -> ParticipantBlock | None:
-    """Let somebody get work again; the record says that it was so."""
+    """Lift a block; the record of it stays."""
     open_block = (
         ParticipantBlock.objects.select_for_update().filter(participant=participant, lifted_at__isnull=True).first()
     )

@@ -1,7 +1,7 @@
-"""Record consent, and check it.
+"""Record and check consent.
 
-Consent is to one version of a text. What a person begins needs consent to the version that holds now; what they began
-under an earlier version they may finish under it.
+Consent is to one version of a text. To start work, a participant needs consent to the current version. Work started
+under an earlier version may be finished under it.
 """
 
 from datetime import datetime
@@ -13,16 +13,16 @@ from .models import Consent, ConsentText, Participant
 
 
 class NoConsentError(ValueError):
-    """A study asks for what its text says, of people who take part in it."""
+    """Participants must consent to the study's text before they take part."""
 
 
 def is_given(*, participant: Participant, text: ConsentText) -> bool:
-    """Say whether this person consented to this version of the text, and the consent was not withdrawn."""
+    """Return whether the participant consented to this version of the text and has not withdrawn consent."""
     return Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).exists()
 
 
 def is_given_to_any_version(*, participant: Participant, text: ConsentText) -> bool:
-    """Say whether this person consented to this text in any of its versions."""
+    """Return whether the participant consented to any version of this text."""
     consents = Consent.objects.filter(participant=participant, text__study_id=text.study_id, withdrawn_at__isnull=True)
     return consents.filter(text__name=text.name).exists()
 
@@ -39,10 +39,10 @@ def give(
 ) -> Consent:
     """Record consent to one version of a text, and what may be released under the licences that it names.
 
-    Giving it again changes what may be released and when that was said. A release that the text names no licence for
-    cannot be agreed to.
+    Consenting again changes what may be released, and the date. A release for which the text names no licence cannot be
+    agreed to.
     """
-    # The participant's row is the lock: consent must not slip in beside an erasure.
+    # The participant's row is the lock: no consent may be recorded during an erasure.
     held = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if held.withdrawn_at or held.erased_at:
         raise NoConsentError(_("You have withdrawn from this study, so you cannot consent to anything."))

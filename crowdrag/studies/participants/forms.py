@@ -1,4 +1,4 @@
-"""Forms of people who take part."""
+"""Forms of participants."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .models import ConsentText
 
 
 class ConsentForm(forms.Form):
-    """What somebody agrees to. Only what the text names a licence for can be released."""
+    """Consent and permissions to release. Only data for which the text names a licence can be released."""
 
     agrees = forms.BooleanField(label=_("I have read this, and I take part voluntarily."))
     releases_text = forms.BooleanField(label="")
@@ -37,7 +37,7 @@ class ConsentForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Stopping, with or without erasure."""
+    """Withdrawal, with or without erasure."""
 
     choice = forms.ChoiceField(
         label=_("What would you like to do?"),

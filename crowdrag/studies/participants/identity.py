@@ -1,4 +1,4 @@
-"""The platform's id of a person, kept apart from the study's pseudonym (docs/adr/0003)."""
+"""A person's platform ID, stored separately from the study's pseudonym (docs/adr/0003)."""
 
 import hashlib
 import hmac
@@ -11,25 +11,25 @@ from ..study.models import Study
 
 
 def pseudonym(study: Study, platform_id: str) -> str:
-    """Return the pseudonym of a person in one study: a keyed hash that only the key's holder can compute.
+    """Return a person's pseudonym in one study: a keyed hash that only the holder of the key can compute.
 
-    The study's slug enters the hash, so that the pseudonyms of two studies cannot be joined.
+    The study's slug is part of the hashed value, so that pseudonyms of two studies cannot be linked.
     """
     return _keyed(f"pseudonym\0{study.slug}\0{platform_id}").hex()[:32]
 
 
 def identity_hash(platform_id: str) -> bytes:
-    """Return the keyed hash by which a person is found again across studies; it never leaves the system."""
+    """Return the keyed hash that identifies a person across studies; it never leaves the system."""
     return _keyed(f"identity\0{platform_id}")
 
 
 def encrypt(platform_id: str) -> bytes:
-    """Encrypt a platform's id, for paying and for nothing else."""
+    """Encrypt a platform ID, used only to pay the participant."""
     return _fernet().encrypt(platform_id.encode())
 
 
 def decrypt(identity: bytes) -> str:
-    """Return the platform's id that was encrypted."""
+    """Decrypt a platform ID."""
     return _fernet().decrypt(bytes(identity)).decode()
 
 

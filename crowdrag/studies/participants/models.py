@@ -1,6 +1,6 @@
-"""Participants (crowd workers, experts, language models, RAG systems), their consent, and who is given no more work.
+"""Participants (crowd workers, experts, language models, RAG systems), their consent, and their blocks.
 
-A consent is to one version of a text, and says under which licence what somebody gave is released.
+A consent is to one version of a text, and says under which licence the participant's data are released.
 """
 
 import pgtrigger
@@ -14,14 +14,14 @@ from ..study.models import Study, Versioned
 
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
-    """What can be said of participants."""
+    """Queries of participants."""
 
     def of_kind(self, *kinds: str) -> "ParticipantQuerySet":
         """Keep those of the given kinds."""
         return self.filter(kind__in=kinds)
 
     def awaiting_erasure(self) -> "ParticipantQuerySet":
-        """Keep those who asked for an erasure that is not done."""
+        """Keep those who requested an erasure that is not done."""
         return self.filter(erasure_requested_at__isnull=False, erased_at__isnull=True)
 
 
@@ -29,8 +29,8 @@ class Participant(models.Model):
     """One participant of one study.
 
     `external_id` is the study's own pseudonym of a person (or the name of a model or run): it may leave the system.
-    `identity` is the platform's id, encrypted; `identity_hash` its keyed hash, by which a person is found again
-    across studies. Neither ever leaves the system (docs/adr/0003).
+    `identity` is the encrypted platform ID; `identity_hash` its keyed hash, which identifies a person across studies.
+    Neither ever leaves the system (docs/adr/0003).
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="participants")
@@ -38,14 +38,14 @@ class Participant(models.Model):
     kind = models.CharField("kind", max_length=10, choices=ParticipantKind.choices)
     identity = models.BinaryField(null=True, blank=True)
     identity_hash = models.BinaryField(max_length=32, null=True, blank=True)
-    # A model is a participant in one version, with one prompt and one set of parameters.
+    # As a participant, a model has one version, one prompt and one set of parameters.
     specification = models.JSONField("model, prompt and parameters", default=dict, blank=True)
     platform_facts = models.JSONField("platform data", default=dict, blank=True)
     is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField()
-    # Withdrawn: takes no further part. Erased: moreover, what they gave is gone and this row is the tombstone.
+    # Withdrawn: no longer takes part. Erased: also, the data are deleted and this row is the tombstone.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    # Asked for: a worker erases it soon.
+    # Requested: a worker erases the data soon.
     erasure_requested_at = models.DateTimeField(null=True, blank=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
@@ -80,14 +80,14 @@ class Participant(models.Model):
 
     @property
     def block(self) -> "ParticipantBlock | None":
-        """Why they are given nothing more, if so."""
+        """The active block, if any."""
         return self.blocks.filter(lifted_at__isnull=True).first()
 
 
 class ParticipantBlock(models.Model):
-    """From here on a participant gets nothing new, until it is lifted. What they have in hand they may finish.
+    """A participant gets no new work until the block is lifted. They may finish work in progress.
 
-    The record stays: a block is lifted, never deleted or rewritten.
+    The record stays: a block is lifted, never deleted or changed.
     """
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="blocks")
@@ -116,7 +116,7 @@ class ParticipantBlock(models.Model):
 
 
 class ConsentText(Versioned):
-    """A consent text in one version; it names what is recorded and the licences of release."""
+    """One version of a consent text; it names what is recorded and the licences of release."""
 
     text = models.TextField("text, in Markdown")
     text_licence = models.CharField("licence of texts", max_length=100, validators=[codes.validate_licence])
@@ -132,7 +132,7 @@ class ConsentText(Versioned):
 
 
 class Consent(models.Model):
-    """One participant's consent to one version; withdrawn or not."""
+    """A participant's consent to one version, possibly withdrawn."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="consents")
     text = models.ForeignKey(ConsentText, models.PROTECT, related_name="consents")

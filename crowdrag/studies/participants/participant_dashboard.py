@@ -1,7 +1,7 @@
 """A participant's progress and earnings in a study.
 
-The first is their own page, with each activity's part of it and what they earned in all; the second the card of people
-on a study's home.
+The participant's dashboard, with a section for each activity and the total earnings; and the participants card on a
+study's overview.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from .models import Consent, Participant
 
 @dataclass(frozen=True)
 class ActivitySection:
-    """An activity as one participant sees it; `card` is what its template shows.
+    """An activity as one participant sees it; `card` is the context of its template.
 
-    `title` is what it is called to them, which for an activity of many is not what the researchers call it.
+    `title` is the participant's name for it, which may differ from the researchers' if there are many of its kind.
     """
 
     activity: activities.Activity
@@ -34,25 +34,25 @@ class ActivitySection:
 
 @dataclass(frozen=True)
 class ParticipantDashboard:
-    """All parts, the sum of what was earned, in minor units, and the sections of other apps."""
+    """All activity sections, the total earnings in minor units, and the sections of other apps."""
 
     parts: list[ActivitySection]
     earned: int
     sections: list[dict[str, Any]]
 
 
-# What a section shows of a participant; None where there is nothing to show.
+# Returns a section's context for a participant; None if there is nothing to show.
 SectionContext = Callable[[Participant], dict[str, Any] | None]
 _sections: list[tuple[str, SectionContext]] = []
 
 
 def register_section(template: str, context: SectionContext) -> None:
-    """Add a section that is no activity's, with its template; called once from an app's `ready`."""
+    """Add a section that belongs to no activity, with its template; called once from an app's `ready`."""
     _sections.append((template, context))
 
 
 def build(participant: Participant) -> ParticipantDashboard:
-    """Return the parts of every activity that the study offers, or by which this person came."""
+    """Return the sections of every activity that the study offers or that the participant entered for."""
     came_for = set(participant.arrivals.values_list("link__purpose", flat=True))
     parts = []
     for activity in activities.of_participant(participant):
@@ -69,9 +69,9 @@ def build(participant: Participant) -> ParticipantDashboard:
 
 
 def people_card(study: Study) -> dict[str, Any] | None:
-    """Count who was invited, who came and who agreed, and what waits for an answer; None if there is nobody.
+    """Count who was invited, arrived and consented, and the unanswered messages; None if there are no participants.
 
-    Whoever had all erased is left out, since how they came was erased too; whoever agreed has come.
+    Erased participants are left out, since their arrivals were erased too. Whoever consented has arrived.
     """
     invited = EntryLink.objects.invitations().filter(study=study)
     agreed = _participant_keys(Consent.objects.filter(participant__study=study))

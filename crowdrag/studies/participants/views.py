@@ -1,6 +1,6 @@
 """Pages for participants: dashboard, consent, withdrawal.
 
-And a researcher's decision that somebody is given nothing more.
+Also a researcher's block of a participant.
 """
 
 from django.contrib import messages
@@ -29,7 +29,7 @@ from .models import Consent, Participant
 @participant_page
 @never_cache
 def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Show what is recorded and under which licence it is released; keep what somebody agrees to, and nothing else."""
+    """Show what is recorded and under which licence it is released; save only what the participant agrees to."""
     activity = activities.get_for(participant, request.GET.get("way", "")) or activities.latest(participant)
     offer = activity.offer(participant.study) if activity else None
     if activity is None or offer is None or participant.withdrawn_at:
@@ -59,7 +59,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
 
 
 def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Say goodbye; nothing is written down."""
+    """Show a goodbye page after consent was declined; nothing is recorded."""
     back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
     context = {"taking_part": participant.study, "way_back": back, "platform": links.paying_platform(participant)}
     return render(request, "studies/entry/declined.html", context)
@@ -68,7 +68,7 @@ def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
 def show_key(
     request: HttpRequest, participant: Participant, link: links.LinkWithKey, activity: activities.Activity
 ) -> HttpResponse:
-    """Show somebody's own key, this once: only its hash is kept."""
+    """Show a participant's personal link once: only its hash is stored."""
     context = {
         "taking_part": participant.study,
         "address": request.build_absolute_uri(reverse("join", args=[link.key])),
@@ -81,7 +81,7 @@ def show_key(
 @participant_page
 @never_cache
 def dashboard(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Show somebody what there is for them and from them."""
+    """Show a participant's activities, work and earnings."""
     context = {
         "taking_part": participant.study,
         "participant": participant,
@@ -95,7 +95,7 @@ def dashboard(request: HttpRequest, participant: Participant) -> HttpResponse:
 @require_POST
 @never_cache
 def renew_personal_link(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Give somebody a new personal link; the earlier ones stop working."""
+    """Create a new personal link for a participant; the earlier ones stop working."""
     activity = activities.latest(participant)
     if activity is None:
         return redirect("participant_dashboard", participant.study.slug)
@@ -106,7 +106,7 @@ def renew_personal_link(request: HttpRequest, participant: Participant) -> HttpR
 @participant_page
 @require_POST
 def forget_browser(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Let this browser forget who it is: for devices that several people use."""
+    """Remove the participant from this browser's session, for shared devices."""
     forget_participant(request, participant)
     request.session.cycle_key()
     messages.success(request, _("You are signed out of this browser. Use your personal link to come back."))
@@ -116,7 +116,7 @@ def forget_browser(request: HttpRequest, participant: Participant) -> HttpRespon
 @participant_page
 @never_cache
 def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Say what each choice means; do what is chosen."""
+    """Explain the choices of withdrawal, and carry out the chosen one."""
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         return _withdraw(request, participant, form.cleaned_data["choice"])
@@ -126,7 +126,7 @@ def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
 @public
 @never_cache
 def withdraw_by_key(request: HttpRequest) -> HttpResponse:
-    """Let somebody withdraw who has nothing but their personal link: no session, no account."""
+    """Withdraw by personal link alone, without a session or an account."""
     activate_browser_language(request)
     key_form = KeyForm(request.POST or None)
     if request.method != "POST" or not key_form.is_valid():
@@ -157,7 +157,7 @@ def _show_withdrawal(request: HttpRequest, participant: Participant, form: Withd
 
 
 def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> HttpResponse:
-    # Read before the arrivals go.
+    # Read before the arrivals are deleted.
     back = links.participant_completion_target(participant=participant, outcome=Outcome.WITHDRAWN)
     payer = links.paying_platform(participant)
     awaited, erasure = activities.pending(participant), activities.erasure_notes(participant)
@@ -183,7 +183,7 @@ def _withdraw(request: HttpRequest, participant: Participant, choice: str) -> Ht
 @study_page(Role.REVIEWER)
 @require_POST
 def block_participant(request: HttpRequest, study: Study, participant: int) -> HttpResponse:
-    """Give somebody nothing more; with `lift`, let them get work again."""
+    """Block a participant from new work; with `lift`, lift the block."""
     person = get_object_or_404(Participant, study=study, pk=participant)
     by, now = request.user, timezone.now()
     if "lift" in request.POST:

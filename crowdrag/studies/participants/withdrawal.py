@@ -13,7 +13,7 @@ from .models import Consent, Participant, ParticipantBlock
 
 @transaction.atomic
 def withdraw(*, participant: Participant, now: datetime) -> Participant:
-    """Let somebody stop taking part: what they had begun goes to others, what they gave stays. Twice is once."""
+    """Withdraw a participant: work in progress is reassigned, submitted work stays. Idempotent."""
     held = Participant.objects.select_for_update().get(pk=participant.pk)
     if held.withdrawn_at is None:
         held.withdrawn_at = now
@@ -25,7 +25,7 @@ def withdraw(*, participant: Participant, now: datetime) -> Participant:
 
 @transaction.atomic
 def request_erasure(*, participant: Participant, now: datetime) -> Participant:
-    """Let somebody stop, and start the erasure of what they gave. Idempotent.
+    """Withdraw a participant, and start the erasure of their data. Idempotent.
 
     The erasure itself may take long and is done by a worker (`crowdrag.jobs.erasure`).
     """
@@ -40,10 +40,10 @@ def request_erasure(*, participant: Participant, now: datetime) -> Participant:
 
 @transaction.atomic
 def erase(*, participant: Participant, now: datetime) -> Participant:
-    """Let somebody stop and erase what they gave; the participant's row stays as a tombstone, with its pseudonym.
+    """Withdraw a participant and erase their data; their row stays as a tombstone, with its pseudonym.
 
-    Each app erases its own rows (`activities.on_erase`). What they are still owed stays on its task: it belongs to the
-    tombstone, and says nothing of what was written.
+    Each app erases its own rows (`activities.on_erase`). Unpaid earnings stay on their task: they belong to the
+    tombstone, and reveal nothing of what was written.
     """
     held = withdraw(participant=participant, now=now)
     if held.erased_at:

@@ -1,1 +1,1 @@
-"""Saved replies: texts of a study for rejections, requested revisions and answers, chosen from a menu and edited."""
+"""Saved replies: a study's texts for rejections, requested revisions and answers, chosen from a menu and edited."""

@@ -8,7 +8,7 @@ from ..study.models import Study
 
 
 class SavedReply(models.Model):
-    """A text that staff use again and again."""
+    """A text that staff reuse."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="saved_replies")
     kind = models.CharField("used for", max_length=10, choices=ReplyKind.choices)

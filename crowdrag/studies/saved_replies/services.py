@@ -20,7 +20,7 @@ class SavedReplyError(ValueError):
 def save(
     *, study: Study, kind: ReplyKind, title: str, text: str, by: User, now: datetime, reply: SavedReply | None = None
 ) -> SavedReply:
-    """Save a new reply, or change one. The same kind, title and text once more is the same reply.
+    """Save a new reply, or change one. Idempotent for the same kind, title and text.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def save(
         raise SavedReplyError("Enter a title and a text.")
     if len(text) > MAX_LENGTH:
         raise SavedReplyError(f"The text is longer than {MAX_LENGTH} characters.")
-    # The study's row is the lock: two who save the same title at once.
+    # The study's row is the lock, in case two people save the same title at once.
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     same = SavedReply.objects.filter(study=study, kind=kind, title=title).first()
     if same is not None and (reply is None or same.pk != reply.pk):
@@ -45,12 +45,12 @@ def save(
 
 
 def delete(*, reply: SavedReply) -> None:
-    """Delete a reply. What was sent with its text stays. Idempotent."""
+    """Delete a reply. Messages sent with its text stay. Idempotent."""
     SavedReply.objects.filter(pk=reply.pk).delete()
 
 
 def by_kind(study: Study) -> dict[str, list[SavedReply]]:
-    """Return the replies of a study by what they are used for, by title."""
+    """Return the replies of a study by kind, sorted by title."""
     replies: dict[str, list[SavedReply]] = defaultdict(list)
     for reply in SavedReply.objects.filter(study=study).order_by("title", "pk"):
         replies[reply.kind].append(reply)

@@ -25,7 +25,7 @@ def saved_replies(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.REVIEWER)
 def edit_saved_reply(request: HttpRequest, study: Study, reply_id: int | None = None) -> HttpResponse:
-    """Write a new saved reply, or change one."""
+    """Add a saved reply, or change one."""
     reply = get_object_or_404(SavedReply, study=study, pk=reply_id) if reply_id is not None else None
     initial = {name: getattr(reply, name) for name in ("kind", "title", "text")} if reply else None
     form = SavedReplyForm(request.POST or None, initial=initial)

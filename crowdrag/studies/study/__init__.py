@@ -1,1 +1,1 @@
-"""A study and its members: what it says of itself, who may do what in it."""
+"""A study and its members: its description, and the members' roles."""

@@ -1,6 +1,6 @@
-"""What keeps a study from being archived or deleted. Each app registers what it knows.
+"""Obstacles to archiving or deleting a study. Each app registers its own.
 
-An archived study is only read. A deleted one is gone for good, so more stands in its way: what others rely on.
+An archived study is read-only. A deleted one is lost for good, so there are more obstacles: what others rely on.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,13 +10,13 @@ from .models import Study
 
 
 class Closure(StrEnum):
-    """The two ways in which work in a study ends."""
+    """The two ways to end work in a study."""
 
     ARCHIVE = "archive"
     DELETE = "delete"
 
 
-# Sentences that say what stands in the way, and what to do about it.
+# Returns sentences that name the obstacles and what to do about them.
 Obstacles = Callable[[Study], Iterable[str]]
 _sources: list[tuple[frozenset[Closure], Obstacles]] = []
 
@@ -30,16 +30,16 @@ class StudyInUseError(ValueError):
 
 
 def register_obstacles(source: Obstacles, *closures: Closure) -> None:
-    """Add what stands in the way of these closures (of both, if none is named); called once from `ready`."""
+    """Add obstacles to these closures (to both, if none is named); called once from `ready`."""
     _sources.append((frozenset(closures or Closure), source))
 
 
 def obstacles(study: Study, closure: Closure) -> list[str]:
-    """Return all that stands in the way."""
+    """Return all obstacles."""
     return [reason for closures, source in _sources if closure in closures for reason in source(study)]
 
 
 def refuse_if_in_use(study: Study, closure: Closure) -> None:
-    """Raise `StudyInUseError` if anything stands in the way."""
+    """Raise `StudyInUseError` if there are any obstacles."""
     if reasons := obstacles(study, closure):
         raise StudyInUseError(reasons)

@@ -1,4 +1,4 @@
-"""What a study has spent: models and participants. Each app registers what it knows."""
+"""Spending of a study on models and participants. Each app registers its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from .models import Study
 
 @dataclass(frozen=True)
 class SpendingLine:
-    """What one kind of work has cost, in minor units of the study's currency.
+    """The cost of one kind of work, in minor units of the study's currency.
 
     Attributes
     ----------
     label, url_name
-        what it is called, and the page that shows more.
+        its label, and the page with details.
     spent
         what was paid or is owed, with fees.
     waiting
-        what is added if everything that waits for a decision is accepted.
+        what is added if everything that awaits a decision is accepted.
     budget
         the limit, if there is one.
     wages
-        what people earned in an hour, one figure for each piece of work whose time is known.
+        hourly earnings, one figure for each piece of work whose time is known.
     """
 
     label: str
@@ -39,12 +39,12 @@ _sources: list[Callable[[Study], SpendingLine | None]] = []
 
 
 def register_spending(source: Callable[[Study], SpendingLine | None]) -> None:
-    """Add what an app knows (None where it has cost nothing); called once from an app's `ready`."""
+    """Add an app's source of spending (None if there was none); called once from an app's `ready`."""
     _sources.append(source)
 
 
 def spending_card(study: Study) -> dict[str, Any] | None:
-    """Return what the overview shows of a study's money; None if nothing was spent and nothing is waiting."""
+    """Return the spending card of the overview; None if nothing was spent and nothing is pending."""
     answers = (source(study) for source in _sources)
     lines = [line for line in answers if line is not None]
     if not lines:

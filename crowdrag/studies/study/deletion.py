@@ -1,8 +1,8 @@
 """Remove studies whose deletion was requested: all their rows, table by table, and their files.
 
-It goes on in small transactions, so that a study of any size holds up nobody. A process that is killed in the middle of
-it leaves fewer rows; the next goes on with those. Rows are found by their foreign keys, so that a new table needs no
-line here. The access log stays: it is kept as long as the law asks for.
+Rows are removed in small transactions, so that even a large study blocks nobody. If a process is killed, the next one
+continues with the remaining rows. Rows are found by their foreign keys, so that a new table needs no change here. The
+access log stays: it is kept as long as the law requires.
 """
 
 from collections import Counter
@@ -20,15 +20,15 @@ from django.db.models import FileField, ForeignKey, Model
 from .models import Study
 
 BATCH: Final = 5_000
-#: How many rows one call removes at most: others wait for their turn meanwhile.
+#: Maximum number of rows that one call removes, so that other jobs get their turn.
 MAX_ROWS: Final = 200_000
-# Called when a study is gone, with it and how many rows of each table went with it in the last call.
+# Called when a study is gone, with it and the number of rows that the last call removed from each table.
 RemovalHook = Callable[[Study, dict[str, int], datetime], None]
 _removal_hooks: list[RemovalHook] = []
 
 
 def on_removed(hook: RemovalHook) -> None:
-    """Add what is done once a study is gone, in the same transaction; called once from an app's `ready`."""
+    """Add a hook that runs in the same transaction once a study is gone; called once from an app's `ready`."""
     _removal_hooks.append(hook)
 
 
@@ -52,7 +52,7 @@ def study_tables() -> list[tuple[type[Model], str]]:
 def _foreign_keys(model: type[Model]) -> list[Any]:
     if model._meta.proxy or not model._meta.managed:
         return []
-    # A key without a constraint names what may be gone: the access log outlives the study.
+    # A foreign key without a constraint may refer to a deleted row: the access log outlives the study.
     keys: list[Any] = [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
     return [key for key in keys if key.db_constraint]
 
@@ -68,7 +68,7 @@ def _path(keys: list[Any], paths: dict[type[Model], str]) -> str:
 
 
 def remove_requested(now: datetime, *, max_rows: int = MAX_ROWS) -> int:
-    """Remove rows of studies whose deletion was requested, at most so many; return how many went."""
+    """Remove at most `max_rows` rows of studies whose deletion was requested; return the number removed."""
     removed = 0
     for study in Study.objects.filter(deletion_requested_at__isnull=False).order_by("deletion_requested_at", "pk"):
         removed += _remove(study, now, max_rows - removed)
@@ -93,7 +93,7 @@ def _remove(study: Study, now: datetime, max_rows: int) -> int:
 
 @transaction.atomic
 def _remove_batch(model: type[Model], path: str, study: Study, size: int) -> int:
-    """Remove some rows of a table with their files. Latest rows go first: a row may refer to an earlier one."""
+    """Remove some rows of a table with their files, newest first, since a row may refer to an earlier one."""
     if size <= 0:
         return 0
     rows = model._base_manager.filter(**{path: study}).order_by("-pk")

@@ -12,9 +12,9 @@ from .models import Study, User
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """What a new study needs."""
+    """Fields of a new study."""
 
-    # Entered as people write money, and kept in minor units; which those are depends on the currency beside it.
+    # Entered in major units and stored in minor ones, which depend on the currency field.
     llm_budget = forms.DecimalField(
         label="Model budget",
         required=False,
@@ -37,7 +37,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         }
 
     def clean(self) -> dict[str, Any]:
-        """Turn the budget into minor units."""
+        """Convert the budget to minor units."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if (budget := cleaned.get("llm_budget")) is not None and (currency := cleaned.get("currency")):
             try:
@@ -51,7 +51,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
 
 class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """What can be changed of a study at any time: what it is called, and what people read of those who ask."""
+    """The description of a study and of its researchers, which can be changed at any time."""
 
     class Meta:
         model = Study
@@ -66,7 +66,7 @@ class DeleteForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    """Who is invited, as what, and how long they have."""
+    """The email address, role and validity of an invitation."""
 
     email = forms.EmailField(
         label="Email address",
@@ -81,13 +81,13 @@ class InvitationForm(forms.Form):
 
     @property
     def order(self) -> dict[str, Any]:
-        """What `invitations.invite` is told."""
+        """Return the arguments of `invitations.invite`."""
         chosen = self.cleaned_data
         return {"email": chosen["email"], "role": chosen["role"], "lasts": timedelta(days=chosen["lasts"])}
 
 
 class MemberForm(forms.Form):
-    """Somebody and their role."""
+    """A user and their role."""
 
     email = forms.EmailField(label="Email address", help_text="The person must already have an account here.")
     role = forms.TypedChoiceField(
@@ -97,7 +97,7 @@ class MemberForm(forms.Form):
     user: User
 
     def clean_email(self) -> str:
-        """Find whose address it is."""
+        """Find the user with this address."""
         email: str = self.cleaned_data["email"]
         user = User.objects.filter(email__iexact=email).first()
         if user is None:

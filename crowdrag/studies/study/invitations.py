@@ -16,32 +16,32 @@ from ..enums import Role
 from . import services
 from .models import Invitation, Membership, Study, User
 
-#: Enough for a team, too few for whoever floods mailboxes.
+#: Enough for a team, too few to flood mailboxes.
 MAX_PENDING: Final = 50
 MAX_PER_DAY: Final = 100
 LIFETIMES: Final = {1: "1 day", 7: "7 days", 30: "30 days"}
 
 
 class InvitationError(ValueError):
-    """An invitation that cannot be made or accepted; the message says why."""
+    """An invitation that cannot be created or accepted; the message says why."""
 
 
 class TooManyInvitationsError(InvitationError):
-    """So many invitations nobody needs."""
+    """Too many pending invitations."""
 
     def __init__(self, most: int, when: str):
         super().__init__(f"You can have at most {most} invitations {when}. Revoke some, or try again later.")
 
 
 class AlreadyMemberError(InvitationError):
-    """Who is invited is a member already."""
+    """The invited person is already a member."""
 
     def __init__(self, email: str):
         super().__init__(f"{email} is a member of this study already. Change the role instead.")
 
 
 class NotPendingError(InvitationError):
-    """The invitation was used, revoked, or its time is over."""
+    """The invitation was used or revoked, or has expired."""
 
     def __init__(self, invitation: Invitation):
         if invitation.accepted_at:
@@ -82,7 +82,7 @@ def invite(
     now: datetime,
     email: str = "",
 ) -> NewInvitation:
-    """Invite somebody; with an address, the link is sent there. An earlier invitation to the address is revoked.
+    """Invite a person; with an address, the link is sent there. An earlier invitation to the address is revoked.
 
     Raises
     ------
@@ -110,32 +110,32 @@ def invite(
 
 @transaction.atomic
 def revoke(*, study: Study, invitation: int, by: User, now: datetime) -> bool:
-    """Revoke an invitation that is still pending; say whether one was."""
+    """Revoke a pending invitation; return whether there was one."""
     rows = study.invitations.pending(now).filter(pk=invitation)
     return bool(rows.update(revoked_at=now, revoked_by=by))
 
 
 def find(token: str) -> Invitation | None:
-    """Return the invitation whose link somebody opened, in whatever state."""
+    """Return the invitation of an opened link, in any state."""
     invitations = Invitation.objects.select_related("study", "created_by")
     return invitations.filter(token_hash=_digest(token)).first()
 
 
 def require_pending(invitation: Invitation, now: datetime) -> None:
-    """Raise `NotPendingError` for an invitation that nobody can accept any more."""
+    """Raise `NotPendingError` for an invitation that can no longer be accepted."""
     if invitation.accepted_at or invitation.revoked_at or invitation.expires_at <= now:
         raise NotPendingError(invitation)
 
 
 @transaction.atomic
 def accept(*, invitation: Invitation, user: User, now: datetime) -> Membership:
-    """Make somebody a member. Whoever holds a higher role keeps it. The same person again changes nothing.
+    """Make the user a member. A higher role is kept. Idempotent for the same person.
 
     Raises
     ------
     NotPendingError, WrongAccountError
     """
-    # Locked: of two who open the link at once, one becomes a member.
+    # Locked: if two people open the link at once, one becomes a member.
     invitation = (
         Invitation.objects.select_for_update(of=("self",)).select_related("study", "created_by").get(pk=invitation.pk)
     )
@@ -155,7 +155,7 @@ def accept(*, invitation: Invitation, user: User, now: datetime) -> Membership:
 
 @transaction.atomic
 def accept_as_new(*, invitation: Invitation, email: str, name: str, password: str, now: datetime) -> User:
-    """Create an account and make it a member. An invitation to an address makes an account with this address."""
+    """Create an account and make it a member. An invitation to an address creates an account with this address."""
     user = User.objects.create_user(invitation.email or email, password, name=name)
     accept(invitation=invitation, user=user, now=now)
     return user
@@ -166,7 +166,7 @@ def _digest(token: str) -> bytes:
 
 
 def _send(invitation: Invitation, link: str) -> str:
-    """Send an invitation; return what went wrong, or nothing. The invitation is stored by then."""
+    """Send an invitation, which is already stored; return what went wrong, or nothing."""
     text = render_to_string("studies/study/invitation_email.txt", {"invitation": invitation, "link": link})
     subject = f"Invitation to the study “{' '.join(invitation.study.title.split())}”"
     try:

@@ -1,7 +1,7 @@
-"""Studies, users and their roles, and what tables of all apps build on: versioned texts and decisions.
+"""Studies, users and their roles, and base models for all apps: versioned texts and decisions.
 
-Users sign in with their e-mail address (docs/adr/0002). Texts that people answer to never change; a change makes a new
-version (docs/adr/0006). On a piece of work there are two decisions, each with reason, evidence, who and when
+Users sign in with their email address (docs/adr/0002). Texts that people respond to never change; a change creates a
+new version (docs/adr/0006). A piece of work has two decisions, each with reason, evidence, author and time
 (docs/adr/0007).
 """
 
@@ -22,21 +22,21 @@ from ..enums import DecisionKind, Role
 
 
 class EmailUserManager(UserManager["User"]):
-    """Makes users by e-mail address; addresses compare without regard to case."""
+    """Creates users by email address; addresses are compared case-insensitively."""
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        """Find the user whose address this is, however it is capitalised."""
+        """Find a user by address, ignoring case."""
         return self.get(email__iexact=username)
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":  # type: ignore[override]
-        """Make a user without special rights."""
+        """Create a user without special rights."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":  # type: ignore[override]
-        """Make an operator: staff with every right."""
+        """Create an operator: staff with every right."""
         return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
@@ -66,19 +66,19 @@ class User(AbstractUser):
         return self.name or self.email
 
     def get_full_name(self) -> str:
-        """Return the name, or the address where none was given."""
+        """Return the name, or the address if there is none."""
         return str(self)
 
     def get_short_name(self) -> str:
-        """Return the name, or the address where none was given."""
+        """Return the name, or the address if there is none."""
         return str(self)
 
 
 def count_of(model: type[models.Model], relation: str, *, distinct: bool = False) -> Coalesce:
-    """Return an annotation of `model` that counts a relation's rows, 0 where there is none.
+    """Return an annotation of `model` that counts a relation's rows, 0 if there are none.
 
-    A subquery each: joining several relations at once would multiply the rows before counting them. The relation goes
-    by its name, so that rows which an upper app owns can be counted too.
+    Each is a subquery: joining several relations at once would multiply the rows before counting them. The relation is
+    given by name, so that rows which an upper app owns can be counted too.
     """
     rows = model._default_manager.filter(pk=models.OuterRef("pk")).order_by().values("pk")
     counted = rows.annotate(n=models.Count(relation, distinct=distinct)).values("n")
@@ -86,11 +86,11 @@ def count_of(model: type[models.Model], relation: str, *, distinct: bool = False
 
 
 def validate_short_name(slug: str) -> None:
-    """Raise `ValidationError` for a short name under whose address another page stands, such as `new`."""
+    """Raise `ValidationError` for a short name whose URL belongs to another page, such as `new`."""
     for prefix, expected in (("/studies/", "study"), ("/api/v1/studies/", "api_study")):
         try:
             url_name = resolve(f"{prefix}{slug}/").url_name
-        except Resolver404:  # the field says what short names are made of
+        except Resolver404:  # the field validates the characters
             continue
         if url_name and url_name != expected:
             message = "The short name “%(slug)s” is used by another page. Choose another one."
@@ -98,12 +98,12 @@ def validate_short_name(slug: str) -> None:
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
-    """What can be said of studies. `for_user` is the one place where access is decided."""
+    """Queries of studies. `for_user` is the only place where access is decided."""
 
     def for_user(self, user: "User | AnonymousUser", role: int = Role.VIEWER) -> "StudyQuerySet":
-        """Return the studies in which the user holds at least this role; operators hold every role.
+        """Return the studies in which the user has at least this role; operators have every role.
 
-        A study that is being deleted is nobody's any more.
+        A study that is being deleted is not returned to anybody.
         """
         if not user.is_authenticated or not user.is_active:
             return self.none()
@@ -128,7 +128,7 @@ class StudyQuerySet(models.QuerySet["Study"]):
 
 
 class Study(models.Model):
-    """One research project. Everything else belongs to one study."""
+    """One research project. Everything else belongs to a study."""
 
     slug = models.SlugField("short name", max_length=80, unique=True, help_text="Used in URLs and commands.")
     title = models.CharField("title", max_length=200)
@@ -141,11 +141,11 @@ class Study(models.Model):
         "licence of released texts", max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]
     )
     currency = models.CharField("currency", max_length=3, default="USD", validators=[codes.validate_currency])
-    # Money in minor units; what a model may cost all told. None: no limit was set, and paid endpoints are refused.
+    # In minor units; total that models may cost. None: no limit was set, and paid endpoints are refused.
     llm_budget = models.BigIntegerField(
         "model budget (minor units)", null=True, blank=True, validators=[MinValueValidator(0)]
     )
-    # What people read before they agree: who asks them, whom to turn to, how they are paid, how long it is kept.
+    # Shown to participants before they agree: the researchers, the contact, how they are paid, how long data are kept.
     researchers = models.CharField(
         "researchers", max_length=300, blank=True, help_text="Names and institution, as shown to participants."
     )
@@ -172,10 +172,10 @@ class Study(models.Model):
     )
     created_at = models.DateTimeField("created")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    # Nothing in an archived study is changed until it is restored.
+    # An archived study cannot be changed until it is restored.
     archived_at = models.DateTimeField("archived", null=True, blank=True)
     archived_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    # From then on nobody opens the study, and its rows are removed bit by bit (analysis/archive/deletion.py).
+    # From then on nobody can open the study, and its rows are removed step by step (analysis/archive/deletion.py).
     deletion_requested_at = models.DateTimeField(null=True, blank=True)
     deletion_requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -199,11 +199,11 @@ class Study(models.Model):
 
     @property
     def is_archived(self) -> bool:
-        """Whether the study can only be read."""
+        """Whether the study is read-only."""
         return self.archived_at is not None
 
     def clean(self) -> None:
-        """Refuse a new study that could not be opened."""
+        """Reject a new study whose page could not be opened."""
         if self._state.adding:
             try:
                 validate_short_name(self.slug)
@@ -231,17 +231,18 @@ class Membership(models.Model):
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    """What can be said of invitations."""
+    """Queries of invitations."""
 
     def pending(self, now: datetime) -> "InvitationQuerySet":
-        """Keep those that somebody can still accept."""
+        """Keep those that can still be accepted."""
         return self.filter(accepted_at__isnull=True, revoked_at__isnull=True, expires_at__gt=now)
 
 
 class Invitation(models.Model):
     """A link with which one person becomes a member of a study, once. Only the digest of its token is stored.
 
-    An invitation to an email address is for the account with this address. Without one, it is for whoever has the link.
+    An invitation to an email address is for the account with this address. Without one, anybody with the link can use
+    it.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
@@ -276,7 +277,7 @@ class Invitation(models.Model):
 
 
 class Versioned(models.Model):
-    """A text of a study in one version. A row is never updated: what points to it points to what was read."""
+    """One version of a study's text. A row is never updated: what refers to it refers to what was read."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="%(class)ss")
     name = models.CharField("name", max_length=100)
@@ -296,7 +297,7 @@ class Versioned(models.Model):
 
 
 class Decision(models.Model):
-    """Paid or not, included or not: what somebody decided, once; the latest one on a question holds."""
+    """A decision about payment or inclusion; a later one on the same question replaces it."""
 
     about = models.CharField(max_length=10, choices=DecisionKind.choices)
     holds = models.BooleanField()

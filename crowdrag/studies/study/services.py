@@ -10,13 +10,13 @@ from ..enums import Role
 from .closure import Closure, refuse_if_in_use
 from .models import Membership, Study, User
 
-#: Fields whose values are checked wherever a study is made: its short name, and codes of a standard.
+#: Fields that are validated wherever a study is created: its short name, and codes of a standard.
 VALIDATED_FIELDS: Final = {"slug", "language", "text_licence", "currency"}
 
 
 @transaction.atomic
 def describe(*, study: Study, **fields: Any) -> Study:
-    """Change what a study says of itself; what else holds of it stays as it is."""
+    """Change the description of a study; everything else stays as it is."""
     for name, value in fields.items():
         setattr(study, name, value)
     study.save(update_fields=[*fields])
@@ -25,13 +25,13 @@ def describe(*, study: Study, **fields: Any) -> Study:
 
 @transaction.atomic
 def create(*, slug: str, title: str, by: User | None, now: datetime | None = None, **fields: Any) -> Study:
-    """Make a study; whoever makes it owns it.
+    """Create a study; its creator becomes its owner.
 
     Raises
     ------
     ValidationError
-        for a short name that no address can hold or that another page has, and for a language, licence or currency
-        that no standard knows.
+        for a short name that no URL can hold or that another page has, and for a language, licence or currency that no
+        standard knows.
     """
     now = now or timezone.now()
     study = Study(slug=slug, title=title, created_by=by, created_at=now, **fields)
@@ -45,9 +45,9 @@ def create(*, slug: str, title: str, by: User | None, now: datetime | None = Non
 
 @transaction.atomic
 def discard(study: Study) -> bool:
-    """Remove a study into which nothing was put, with its runs that ended; say whether it was removed.
+    """Remove an empty study with its completed runs; return whether it was removed.
 
-    A study that holds anything else stays: a member, a text, a run that is still at work.
+    A study that contains anything else stays: a member, a text, an active run.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if any(run.is_active for run in study.runs.all()):
@@ -63,7 +63,7 @@ def discard(study: Study) -> bool:
 
 @transaction.atomic
 def archive(*, study: Study, by: User, now: datetime | None = None) -> Study:
-    """Let a study only be read from now on, and leave it out of the list of studies; again, it stays as it is.
+    """Make a study read-only, and leave it out of the list of studies. Idempotent.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def archive(*, study: Study, by: User, now: datetime | None = None) -> Study:
 
 @transaction.atomic
 def restore(*, study: Study) -> Study:
-    """Let an archived study be changed again."""
+    """Restore an archived study, so that it can be changed again."""
     study = Study.objects.select_for_update().get(pk=study.pk)
     study.archived_at = study.archived_by = None
     study.save(update_fields=["archived_at", "archived_by"])
@@ -88,7 +88,7 @@ def restore(*, study: Study) -> Study:
 
 
 class NotConfirmedError(ValueError):
-    """A deletion is confirmed by typing the study's short name."""
+    """A deletion must be confirmed by typing the study's short name."""
 
     def __init__(self, study: Study):
         super().__init__(f"Type the short name of the study to confirm: {study.slug}")
@@ -96,14 +96,14 @@ class NotConfirmedError(ValueError):
 
 @transaction.atomic
 def request_deletion(*, study: Study, confirmation: str, by: User, now: datetime | None = None) -> Study:
-    """Have a study deleted with all that it holds. From now on nobody can open it; its rows go in the background.
+    """Request the deletion of a study with all its data. It can no longer be opened; its rows go in the background.
 
     Raises
     ------
     NotConfirmedError
         If `confirmation` is not the study's short name.
     StudyInUseError
-        If something in it is published or paid, or work goes on in it.
+        If something in it is published or paid, or work is in progress.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if confirmation != study.slug:
@@ -124,7 +124,7 @@ class LastOwnerError(ValueError):
 
 @transaction.atomic
 def set_role(*, study: Study, user: User, role: Role, by: User | None, now: datetime | None = None) -> Membership:
-    """Give a user a role in a study, whether they had one or not."""
+    """Set a user's role in a study, and make them a member if they are not."""
     _keep_an_owner(study, user, becomes_owner=role == Role.OWNER)
     if role < Role.OWNER:
         _revoke_invitations(study, user, now or timezone.now())
@@ -139,14 +139,14 @@ def set_role(*, study: Study, user: User, role: Role, by: User | None, now: date
 
 @transaction.atomic
 def remove_member(*, study: Study, user: User) -> None:
-    """Take a user out of a study."""
+    """Remove a user from a study."""
     _keep_an_owner(study, user, becomes_owner=False)
     _revoke_invitations(study, user, timezone.now())
     Membership.objects.filter(study=study, user=user).delete()
 
 
 def _revoke_invitations(study: Study, user: User, now: datetime) -> None:
-    """Revoke what somebody made who may not invite any more: else their own link would lead them back in."""
+    """Revoke the invitations of a user who may no longer invite: their own link would let them in again."""
     study.invitations.pending(now).filter(created_by=user).update(revoked_at=now)
 
 

@@ -22,13 +22,13 @@ from .models import Study, User
 
 @public
 def home(request: HttpRequest) -> HttpResponse:
-    """Lead to my studies, by way of the login where needed."""
+    """Redirect to my studies, by way of the login if needed."""
     return redirect("studies")
 
 
 @signed_in
 def my_studies(request: HttpRequest) -> HttpResponse:
-    """List the studies that I am a member of: those in use, or the archived ones."""
+    """List the studies that I am a member of: the active or the archived ones."""
     is_archive = "archived" in request.GET
     studies = Study.objects.for_user(request.user).with_role(request.user).with_counts().order_by("-created_at", "id")
     shown = [study for study in studies if study.is_archived == is_archive]
@@ -42,7 +42,7 @@ def my_studies(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 def new_study(request: HttpRequest) -> HttpResponse:
-    """Make a study."""
+    """Create a study."""
     form = StudyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         study = services.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
 
 @study_page(Role.OWNER)
 def about_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say who asks, whom to turn to, how people are paid and how long it is kept."""
+    """Edit the researchers, the contact, how participants are paid and how long data are kept."""
     form = AboutForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if request.method == "POST" and form.is_valid():
         services.describe(study=study, **form.cleaned_data)
@@ -78,7 +78,7 @@ def study_home(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_safe
 def manage_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show how to clone, archive or delete the study, and what stands in the way."""
+    """Show how to clone, archive or delete the study, and the obstacles."""
     return _show_manage(request, study, DeleteForm())
 
 
@@ -106,7 +106,7 @@ def restore_study(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.OWNER, is_open_when_archived=True)
 @require_POST
 def delete_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """Delete the study, once its short name was typed."""
+    """Delete the study after its short name was typed."""
     form = DeleteForm(request.POST)
     if form.is_valid():
         confirmation = form.cleaned_data["confirmation"]
@@ -136,7 +136,7 @@ def _show_manage(request: HttpRequest, study: Study, form: DeleteForm, status: i
 @study_page(Role.REVIEWER)
 @require_safe
 def inbox_page(request: HttpRequest, _study: Study) -> HttpResponse:
-    """Show what waits for a review, a screening or an answer."""
+    """Show what awaits a review, a screening or an answer."""
     return render(request, "studies/study/inbox.html", {"section": "inbox"})
 
 
@@ -149,7 +149,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
-    """Give somebody a role."""
+    """Set a user's role."""
     if request.study_role < Role.OWNER:  # type: ignore[attr-defined]
         raise PermissionDenied("Only owners can manage members.")
     form = MemberForm(request.POST)
@@ -167,7 +167,7 @@ def _set_role(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.OWNER, is_open_when_archived=True)
 @require_POST
 def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpResponse:
-    """Take somebody out of the study."""
+    """Remove a user from the study."""
     user = get_object_or_404(User, pk=user_id, memberships__study=study)
     try:
         services.remove_member(study=study, user=user)
@@ -180,7 +180,7 @@ def remove_member(request: HttpRequest, study: Study, user_id: int) -> HttpRespo
 @require_POST
 @never_cache
 def invite_member(request: HttpRequest, study: Study) -> HttpResponse:
-    """Invite somebody, and show the link this once."""
+    """Invite a person, and show the link once."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return _show_members(request, study, MemberForm(), invitation_form=form, status=422)

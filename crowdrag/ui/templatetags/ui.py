@@ -29,11 +29,11 @@ register = template.Library()
 MINUS = "\u2212"  # read aloud as "minus" and as wide as a digit; a hyphen is neither
 UNDEFINED = "\u2013"
 
-# Django's message levels and the tones of the pages, with the icon that says the same as the colour.
+# Django's message levels, and the tones of the pages, with an icon that has the same meaning as the colour.
 TONES = {"debug": "info", "success": "good", "warning": "warn", "error": "bad"}
 ICONS = {"good": "check", "warn": "warn", "bad": "stop", "info": "info", "sim": "dice"}
 
-# States of runs and of much else; a state that is not listed is shown as it is called, in grey.
+# States of runs and others; a state that is not listed is shown under its own name, in grey.
 STATES = {
     "planned": ("waiting", "", "clock"),
     "running": ("running", "info", "play"),
@@ -46,19 +46,19 @@ ROLE_TONES = {Role.OWNER: "accent", Role.EDITOR: "info", Role.REVIEWER: "good"}
 
 
 def is_number(value: Any) -> bool:
-    """Say whether there is a finite number to show."""
+    """Return whether the value is a finite number."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @register.filter
 def plain(value: Any) -> str:
-    """Write a number as a machine reads it, whatever the reader's language; empty where there is none."""
+    """Format a number for machines, whatever the reader's language; empty if there is none."""
     return repr(float(value)) if is_number(value) else ""
 
 
 @register.filter
 def figure(value: Any, digits: int = 2) -> SafeString | str:
-    """Write a number with this many digits after the point; a dash where it is not defined."""
+    """Format a number with this many digits after the point; a dash if undefined."""
     if not is_number(value):
         return format_html('<span class="undefined" title="{}">{}</span>', "not defined", UNDEFINED)
     text = f"{abs(value):,.{int(digits)}f}"
@@ -68,13 +68,13 @@ def figure(value: Any, digits: int = 2) -> SafeString | str:
 
 @register.filter
 def percent(value: Any, digits: int = 0) -> SafeString | str:
-    """Write a share between 0 and 1 as per cent."""
+    """Format a share between 0 and 1 as per cent."""
     return f"{figure(value * 100, digits)}\u202f%" if is_number(value) else figure(value)
 
 
 @register.filter
 def duration(seconds: Any) -> str:
-    """Write a number of seconds as a person would say it: 45 s, 3 min 20 s, 2 h 5 min."""
+    """Format seconds for people: 45 s, 3 min 20 s, 2 h 5 min."""
     if isinstance(seconds, dt.timedelta):
         seconds = seconds.total_seconds()
     if not is_number(seconds):
@@ -98,7 +98,7 @@ def markdown(text: str) -> SafeString:
 
 @register.filter
 def money(amount: Any, currency: str) -> str:
-    """Write an amount in minor units with its currency: USD 2.50."""
+    """Format an amount in minor units with its currency: USD 2.50."""
     if not is_number(amount):
         return UNDEFINED
     digits = amounts.minor_digits(currency)
@@ -107,7 +107,7 @@ def money(amount: Any, currency: str) -> str:
 
 @register.filter
 def fine_money(amount: Any, currency: str) -> str:
-    """Write an amount in minor units that may be a part of one, as models cost: USD 0.0012."""
+    """Format an amount that may be a fraction of a minor unit, such as the cost of models: USD 0.0012."""
     if not is_number(amount):
         return UNDEFINED
     digits = amounts.minor_digits(currency)
@@ -116,7 +116,7 @@ def fine_money(amount: Any, currency: str) -> str:
 
 @register.simple_tag
 def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString | str:
-    """Say how long ago something was; the time itself stands in the title and for machines."""
+    """Show how long ago something was; the exact time is in the title and for machines."""
     if when is None:
         return UNDEFINED
     now = now or timezone.now()
@@ -138,14 +138,14 @@ def icon(name: str, label: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def documentation_url(context: Context) -> str:
-    """Return the address of the guide that explains this page, or of the documentation."""
+    """Return the URL of the guide that explains this page, or of the documentation."""
     match = getattr(context.get("request"), "resolver_match", None)
     return documentation.url(match.url_name if match else None)
 
 
 @register.simple_tag
 def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
-    """Mark something with a word. Tones: good, warn, bad, info, accent, sim, or none; `name` is an icon's."""
+    """Show a badge. Tones: good, warn, bad, info, accent, sim, or none; `name` is an icon's."""
     tone_class = f" badge--{tone}" if tone else ""
     drawn = icon(name) if name else mark_safe("")
     return format_html('<span class="badge{}">{}{}</span>', tone_class, drawn, text)
@@ -153,20 +153,20 @@ def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
 
 @register.simple_tag
 def state(value: Any, label: Any = "") -> SafeString:
-    """Mark the state of a run, or of anything that uses the same words."""
+    """Show the state of a run, or of anything with the same states."""
     text, tone, name = STATES.get(str(value).lower(), (str(value), "", ""))
     return badge(label or text, tone, name)
 
 
 @register.simple_tag
 def role_badge(role: int | None) -> SafeString:
-    """Mark a member's role in a study; operators see every study without one."""
+    """Show a member's role in a study; operators see every study without one."""
     return badge("operator") if role is None else badge(Role(role).label, ROLE_TONES.get(Role(role), ""))
 
 
 @register.simple_tag
 def simulated() -> SafeString:
-    """Mark what a simulated crowd made; it stands wherever such data show."""
+    """Mark simulated data, wherever they are shown."""
     return badge(_("simulated"), "sim", "dice")
 
 
@@ -188,7 +188,7 @@ def notebox(content: str, level: str) -> SafeString:
 
 @register.simple_block_tag
 def capture(content: str) -> SafeString:
-    """Keep a text with its variables under a name: `{% capture as caption %}...{% endcapture %}`."""
+    """Store a text with its variables under a name: `{% capture as caption %}...{% endcapture %}`."""
     return mark_safe(content.strip())  # noqa: S308 -- rendered from the template, variables escaped
 
 
@@ -198,7 +198,7 @@ def _percent_along(value: float, minimum: float, maximum: float) -> float:
 
 
 def interval_bar(value: float, low: float, high: float, minimum: float, maximum: float) -> SafeString:
-    """Draw where an estimate and its interval lie between two bounds; the number beside it says the same."""
+    """Draw an estimate and its interval between two bounds; the number beside it says the same."""
     left, right, point = (_percent_along(v, minimum, maximum) for v in (low, high, value))
     parts = [("track", 0.0, 5.5, 100.0, 1.0)]
     if minimum < 0 < maximum:
@@ -227,7 +227,7 @@ def estimate(
     minimum: float | None = None,
     maximum: float | None = None,
 ) -> SafeString:
-    """Write a number with its 95 % interval and its n; given bounds, draw the interval too."""
+    """Format a number with its 95 % interval and its n; given bounds, draw the interval too."""
     parts = [format_html('<span class="estimate-value">{}</span>', figure(value, digits))]
     if is_number(value) and is_number(low) and is_number(high):
         title = f"95 % interval from {figure(low, digits)} to {figure(high, digits)}"
@@ -247,20 +247,20 @@ def estimate(
 
 @register.simple_tag
 def number_cell(value: Any, digits: int = 2) -> SafeString:
-    """Make a table cell of a number; the whole number stays in it for sorting."""
+    """Show a table cell with a number; the unrounded number stays in it for sorting."""
     return format_html('<td class="num" data-value="{}">{}</td>', plain(value), figure(value, digits))
 
 
 @register.simple_tag
 def estimate_cell(value: Any, low: Any = None, high: Any = None, n: int | None = None, **options: Any) -> SafeString:
-    """Make a table cell of a number with its interval and n; it sorts by the number."""
+    """Show a table cell with a number, its interval and n; it sorts by the number."""
     shown = estimate(value, low, high, n, **options)
     return format_html('<td class="num" data-value="{}">{}</td>', plain(value), shown)
 
 
 @register.simple_tag
 def votes(a: int, n: int, b: int) -> SafeString:
-    """Draw how many judged a, neutral and b, with the numbers as its name."""
+    """Draw how many judges chose a, neutral and b, with the numbers as its label."""
     total = a + n + b
     name = "%(total)d vote: a %(a)d, n %(n)d, b %(b)d" if total == 1 else "%(total)d votes: a %(a)d, n %(n)d, b %(b)d"
     label = name % {"total": total, "a": a, "n": n, "b": b}
@@ -281,8 +281,8 @@ def votes(a: int, n: int, b: int) -> SafeString:
 def study_sidebar(context: Context) -> dict[str, Any]:
     """Show the pages of the study in groups.
 
-    The current one belongs to the page's `section`; of several, and where no section is named, it is the one whose
-    address is the longest beginning of the page's own. Links between results keep the run that is shown.
+    The current one belongs to the page's `section`; of several, and if no section is named, it is the one whose URL is
+    the longest prefix of the page's own. Links between results keep the displayed run.
     """
     study, here = context["study"], context["request"].path
     home = reverse("study", args=[study.slug])
@@ -306,7 +306,7 @@ def study_sidebar(context: Context) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def study_card(context: Context, card: dict[str, Any]) -> SafeString:
-    """Show a registered card of a study's home: its template sees what its context function gave, by name."""
+    """Show a registered card of a study's overview, with its context."""
     card_template = context.template.engine.get_template(card["template"])  # type: ignore[union-attr]
     with context.push(**card, card=card):
         return card_template.render(context)
@@ -314,7 +314,7 @@ def study_card(context: Context, card: dict[str, Any]) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def sort_header(context: Context, label: str, key: str, numeric: bool = False) -> SafeString:
-    """Make a header that the server sorts by (`?sort=key`, `?sort=-key`), for tables that come in pages."""
+    """Show a header for sorting on the server (`?sort=key`, `?sort=-key`), for paginated tables."""
     query = context["request"].GET.copy()
     current = query.get("sort", "")
     order = {key: "ascending", f"-{key}": "descending"}.get(current, "none")
