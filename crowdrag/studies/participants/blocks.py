@@ -22,7 +22,7 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
         if no reason is given.
     """
     if not reason.strip():
-        raise NoReasonError("Say why: the person reads it.")
+        raise NoReasonError("Give a reason for the block. The participant can read it.")
     # A claim holds this row too: whoever is blocked while they claim gets it before, or nothing.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     return participant.block or ParticipantBlock.objects.create(
