@@ -86,7 +86,7 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
         return f"{count(forecast.units, 'response')} on {topics}, {per}."
     if campaign.kind == CampaignKind.EXPERT:
         rules = {PICKED: "selected by hand", LEAST: "with the lowest agreement"}
-        rule = rules.get(design.rule, "drawn from the hard ones")
+        rule = rules.get(design.rule, "sampled from hard items")
         source = campaign.source.name if campaign.source else ""
         return f"{count(forecast.units, 'item')} of “{source}”, {rule}, {per}."
     pairs = f"All {count(forecast.units, 'pair')} of {topics}"

@@ -132,9 +132,7 @@ def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if request.method == "POST":
         if step := LAUNCH_STEPS.get(request.POST.get("do", "")):
             return step(request, campaign)
-        messages.error(
-            request, "Nothing was done, because this page does not know that action. Use one of its buttons."
-        )
+        messages.error(request, "This page does not know that action, so nothing changed. Use one of its buttons.")
     context = _launch_context(campaign)
     return render(request, "annotation/campaigns/launch.html", context, status=422 if request.method == "POST" else 200)
 

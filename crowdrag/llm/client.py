@@ -181,7 +181,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         url = request.url
         port = url.port or (443 if url.scheme == "https" else 80)
         if (url.host.lower(), port) != (self._host, self._port):
-            raise addresses.BlockedAddressError("A request strayed from its endpoint.")
+            raise addresses.BlockedAddressError("A request went to an address other than its endpoint.")
         body = await request.aread()
         failure: Exception | None = None
         for address in await self._checked():

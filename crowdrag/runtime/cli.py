@@ -118,7 +118,7 @@ def _port() -> int | None:
     if not port:
         return None
     if not port.isdigit():
-        raise Problem(f"PORT={port} is not a port: a number from 1 to 65535 is.")
+        raise Problem(f"PORT={port} is not a valid port. Use a number from 1 to 65535.")
     return int(port)
 
 

@@ -162,7 +162,7 @@ class DataFolder:
         except OSError as error:
             raise Problem(
                 f"The data folder {self.root} cannot be written ({error.strerror}). "
-                "Make it writable, or name another with CROWDRAG_DATA_DIR=/path."
+                "Make it writable, or choose another folder with CROWDRAG_DATA_DIR=/path."
             ) from error
 
     def free_megabytes(self) -> int:

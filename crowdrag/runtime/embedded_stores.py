@@ -31,7 +31,7 @@ def borrow(folder: DataFolder, *, options: tuple[str, ...] = ()) -> Iterator[dic
     lock = folder.users_lock
     # A supervisor that is just stopping holds this lock exclusively until it has stopped.
     if not lock.acquire(shared=True, wait=PATIENCE):
-        raise Problem(f"The stores of {folder.root} do not stop. See {folder.logs / 'stores.log'}")
+        raise Problem(f"The database and broker of {folder.root} do not stop. See {folder.logs / 'stores.log'}")
     try:
         _await_stores(folder, options)
         url = str(data_folder.read_status(folder).get("llm_url") or "") if data_folder.is_running(folder) else ""
@@ -51,13 +51,13 @@ def _await_stores(folder: DataFolder, options: tuple[str, ...]) -> None:
             # It may have met another command's supervisor, which has ended since; otherwise it has reported why it
             # failed.
             if starter.returncode != EXIT_ALREADY_RUNNING:
-                raise Problem(f"The stores could not be started:\n{tail(log)}")
+                raise Problem(f"The database and broker could not be started:\n{tail(log)}")
             starter = None
         if starter is None and not running:
             folder.check_space()
             starter = _start(folder, options)
         if time.monotonic() > deadline:
-            raise Problem(f"The stores do not answer. The end of {log}:\n{tail(log)}")
+            raise Problem(f"The database and broker do not answer. The end of {log}:\n{tail(log)}")
         time.sleep(0.05)
 
 

@@ -154,7 +154,7 @@ def down(folder: DataFolder, patience: float = 120.0) -> None:
         return
     pid = data_folder.read_status(folder).get("pid")
     if not isinstance(pid, int):
-        raise Problem(f"Something holds {folder.supervisor_lock.path} and does not say what it is.")
+        raise Problem(f"Another process holds the lock {folder.supervisor_lock.path}. Stop it and try again.")
     os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + patience
     while data_folder.is_running(folder):

@@ -142,4 +142,4 @@ def _drain() -> float:
     try:
         return float(text)
     except ValueError:
-        raise Problem(f"CROWDRAG_DRAIN_SECONDS={text} is no number of seconds.") from None
+        raise Problem(f"CROWDRAG_DRAIN_SECONDS={text} is not valid. Use a number of seconds.") from None

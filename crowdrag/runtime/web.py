@@ -33,7 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise Problem(
-                    f"Port {port} on {host} cannot be opened: {error.strerror}. Another: PORT=8001"
+                    f"Port {port} on {host} cannot be opened: {error.strerror}. Try another port: PORT=8001"
                 ) from error
             if time.monotonic() > deadline:
                 raise Problem(
@@ -48,7 +48,7 @@ def listen_from(host: str, port: int) -> socket.socket:
     for candidate in range(port, port + TRIES):
         with suppress(OSError):
             return _bound(host, candidate)
-    raise Problem(f"No port from {port} to {port + TRIES - 1} is free. Name one: PORT=9000 crowdrag demo")
+    raise Problem(f"No port from {port} to {port + TRIES - 1} is free. Choose a port: PORT=9000 crowdrag demo")
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -71,7 +71,9 @@ class RejectForm(forms.Form):
             if not amount:
                 self.add_error("amount", "Enter the amount.")
             elif amount > self.owed:
-                self.add_error("amount", "The amount is higher than the remaining promised pay.")
+                self.add_error(
+                    "amount", "The amount is higher than the promised pay that remains. Enter a lower amount."
+                )
         cleaned["pay_part"] = {"all": self.owed, "part": amount or 0}.get(cleaned.get("pay", ""), 0)
         return cleaned
 

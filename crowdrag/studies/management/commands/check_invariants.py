@@ -21,7 +21,7 @@ class Command(ResultCommand):
     def handle(self, *args: Any, names: list[str], **options: Any) -> None:
         """Check, and say of each what was seen."""
         if unknown := sorted(set(names) - set(invariants.names())):
-            raise CommandError(f"There is no {', '.join(unknown)}; there are {', '.join(invariants.names())}.")
+            raise CommandError(f"Unknown check: {', '.join(unknown)}. Choose from: {', '.join(invariants.names())}.")
         broken, results = 0, []
         for invariant, tally in invariants.check(names):
             broken += tally.broken
