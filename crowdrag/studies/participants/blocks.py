@@ -22,13 +22,8 @@ def block(*, participant: Participant, reason: str, by: User | None, now: dateti
         if no reason is given.
     """
     if not reason.strip():
-<<<<<<< HEAD
-        raise NoReasonError("Say why: the person reads it.")
-    # A claim locks this row too, so it either precedes the block or is refused.
-=======
         raise NoReasonError("Give a reason for the block. The participant can read it.")
-    # A claim holds this row too: whoever is blocked while they claim gets it before, or nothing.
->>>>>>> read-pages
+    # A claim locks this row too, so it either precedes the block or is refused.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     return participant.block or ParticipantBlock.objects.create(
         participant=participant, reason=reason.strip(), by=by, at=now
