@@ -82,6 +82,11 @@ def _enter(page: Page, link: str) -> None:
 def _judge(browser: Browser, link: str) -> None:
     page = _page(browser)
     _enter(page, link)
+    page.get_by_role("link", name="Start practice").click()
+    for question in page.locator("fieldset:has(input[type=radio])").all():
+        question.locator("label:has(input[type=radio])").first.click()
+    page.get_by_role("button", name="Show expected answers").click()
+    page.get_by_role("link", name="Continue to the questionnaire").click()
     page.get_by_role("button", name="Start a questionnaire").click()
     questions = page.locator("fieldset:visible:has(input[type=radio][name^=q-])")
     questions.first.wait_for()
