@@ -68,6 +68,9 @@ def figure(name: str) -> str:
     """Return the name of a key figure in words."""
     if name in FIGURES:
         return str(FIGURES[name])
+    if name.startswith("responses_"):
+        style, _, origin = name.removeprefix("responses_").rpartition("_")
+        return f"Responses: {style}, {origin}" if style else f"Responses: {origin}"
     return name.replace("_", " ").capitalize()
 
 

@@ -23,5 +23,5 @@ class ListEventKind(models.TextChoices):
 
     CREATED = "CREATED", "created"
     PAID = "PAID", "marked as paid"
-    TAKEN_BACK = "TAKEN_BACK", "mark taken back"
+    TAKEN_BACK = "TAKEN_BACK", "mark removed"
     CANCELLED = "CANCELLED", "cancelled"

@@ -131,6 +131,7 @@ class Delivery(QueuedRow):
     objects = DeliveryQuerySet.as_manager()
 
     class Meta(QueuedRow.Meta):
+        verbose_name_plural = "deliveries"
         constraints = [
             *QueuedRow.Meta.constraints,
             models.UniqueConstraint(fields=["webhook", "message"], name="webhook_delivery_once"),

@@ -64,10 +64,12 @@ def test_the_catalogue_is_compiled(language: str) -> None:
     for message in messages(language):
         originals, translations = texts(message.id), texts(message.string)
         if len(originals) == 1:
-            assert compiled.gettext(originals[0]) == translations[0]
+            context = message.context
+            found = compiled.pgettext(context, originals[0]) if context else compiled.gettext(originals[0])
+            assert found == translations[0]
         else:
-            found = [compiled.ngettext(*originals, n) for n in (1, 2)]
-            assert found == translations, originals
+            forms = [compiled.ngettext(*originals, n) for n in (1, 2)]
+            assert forms == translations, originals
 
 
 def test_all_languages_have_the_same_texts() -> None:

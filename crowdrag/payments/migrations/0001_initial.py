@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
             name='PaymentListEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('CREATED', 'created'), ('PAID', 'marked as paid'), ('TAKEN_BACK', 'mark taken back'), ('CANCELLED', 'cancelled')], max_length=10)),
+                ('kind', models.CharField(choices=[('CREATED', 'created'), ('PAID', 'marked as paid'), ('TAKEN_BACK', 'mark removed'), ('CANCELLED', 'cancelled')], max_length=10)),
                 ('reference', models.CharField(blank=True, max_length=200)),
                 ('at', models.DateTimeField()),
                 ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

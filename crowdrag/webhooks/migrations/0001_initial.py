@@ -66,6 +66,7 @@ class Migration(migrations.Migration):
                 ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='webhooks.webhook')),
             ],
             options={
+                'verbose_name_plural': 'deliveries',
                 'abstract': False,
             },
         ),
