@@ -72,6 +72,7 @@ def cut(model: Any, layer: int | None, *, name: str) -> tuple[Any, int, int]:
 
 Floats = NDArray[np.float32]
 Precision = Literal["full", "half"]
+Pooling = Literal["mean", "first"]
 
 #: Tokens in one batch, including padding. On the CPU, texts as long as a response run fastest one at a time.
 BATCH_TOKENS = {"cpu": 512, "cuda": 32_768}
@@ -188,9 +189,7 @@ class Encoder:
             embeddings[index] = TokenEmbeddings(vectors, numbers, ~np.isin(numbers, self._unweighted), cut)
         return [embeddings[index] for index in range(len(texts))]
 
-    def embed(
-        self, texts: Sequence[str], *, pooling: Literal["mean", "first"] | None = None, normalised: bool = True
-    ) -> Floats:
+    def embed(self, texts: Sequence[str], *, pooling: Pooling | None = None, normalised: bool = True) -> Floats:
         """Embed each text as one vector of length 1 for retrieval: the dot product is the cosine similarity.
 
         Parameters
@@ -222,8 +221,9 @@ class Encoder:
         first = pooling == "first" or (pooling is None and about.get("pooling_mode_cls_token", False))
         limit = self._checkpoint.settings("sentence_bert_config.json").get("max_seq_length") or self.longest
         pooled = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for index, vectors in self._run(self._tokens(texts, limit=min(limit, self.longest))):
-            pooled[index] = vectors[0] if first else vectors.mean(axis=0)
+        how: Pooling = "first" if first else "mean"
+        for index, vector in self._run(self._tokens(texts, limit=min(limit, self.longest)), how):
+            pooled[index] = vector
         return (
             np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
             if normalised
@@ -234,24 +234,30 @@ class Encoder:
         """Return the token ids of each text, and whether it was truncated."""
         limit = limit or self.longest
         tokens = []
-        for text in texts:
-            ids = self._ids(text)
+        # All at once: the tokenizer is quick, and a call for each text is not.
+        for text, ids in zip(texts, self._ids([text.strip() for text in texts]), strict=True):
             cut = len(ids) > limit
-            tokens.append((self._ids(text, truncation=True, max_length=limit) if cut else ids, cut))
+            tokens.append((self._ids([text.strip()], truncation=True, max_length=limit)[0] if cut else ids, cut))
         return tokens
 
-    def _ids(self, text: str, **options: Any) -> list[int]:
-        return list(self._tokenizer(text.strip(), add_special_tokens=True, verbose=False, **options)["input_ids"])
+    def _ids(self, texts: list[str], **options: Any) -> list[list[int]]:
+        if not texts:
+            return []
+        return [
+            list(ids) for ids in self._tokenizer(texts, add_special_tokens=True, verbose=False, **options)["input_ids"]
+        ]
 
-    def _run(self, tokens: Sequence[tuple[list[int], bool]]) -> Iterator[tuple[int, Floats]]:
-        """Yield the index and vectors of each text; texts of similar length share a batch."""
+    def _run(
+        self, tokens: Sequence[tuple[list[int], bool]], pooling: Pooling | None = None
+    ) -> Iterator[tuple[int, Floats]]:
+        """Yield the index of each text with its tokens' vectors, or with one vector; similar lengths share a batch."""
         order = sorted(range(len(tokens)), key=lambda index: (-len(tokens[index][0]), tokens[index][0]))
         waiting = self._batches(order, tokens)
         with model_cache.one_job(self.device), self._workers(len(waiting)) as workers:
             while waiting:
                 model_cache.look()
                 batches = [waiting.pop() for _ in range(min(workers.n, len(waiting)))]
-                outcomes = workers.map(lambda batch: self._try([tokens[index][0] for index in batch]), batches)
+                outcomes = workers.map(lambda batch: self._try([tokens[index][0] for index in batch], pooling), batches)
                 for batch, outcome in zip(batches, outcomes, strict=True):
                     if isinstance(outcome, BaseException):
                         waiting += self._smaller(batch, len(tokens[batch[0]][0]), outcome)
@@ -263,9 +269,9 @@ class Encoder:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return _Workers(self._torch, min(cores, batches) if self.device.type == "cpu" else 1)
 
-    def _try(self, batch: Sequence[Sequence[int]]) -> list[Floats] | BaseException:
+    def _try(self, batch: Sequence[Sequence[int]], pooling: Pooling | None) -> Sequence[Floats] | BaseException:
         try:
-            return self._forward(batch)
+            return self._forward(batch, pooling)
         except (self._torch.OutOfMemoryError, MemoryError) as error:
             return error
 
@@ -293,15 +299,25 @@ class Encoder:
         self.batch_tokens = width * half
         return [batch[half:], batch[:half]]
 
-    def _forward(self, batch: Sequence[Sequence[int]]) -> list[Floats]:
+    def _forward(self, batch: Sequence[Sequence[int]], pooling: Pooling | None) -> Sequence[Floats]:
         torch = self._torch
         width = max(map(len, batch))
         pad = self._tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*item, *[pad] * (width - len(item))] for item in batch], device=self.device)
-        mask = torch.tensor([[1] * len(item) + [0] * (width - len(item)) for item in batch], device=self.device)
+        rows = torch.tensor([[*item, *[pad] * (width - len(item))] for item in batch])
+        lengths = torch.tensor([len(item) for item in batch])
+        ids = rows.to(self.device)
+        mask = (torch.arange(width) < lengths.unsqueeze(1)).long().to(self.device)
         with torch.inference_mode():
-            hidden: Any = self._model(input_ids=ids, attention_mask=mask)[0]
-        vectors = hidden.float().cpu().numpy()
+            hidden: Any = self._model(input_ids=ids, attention_mask=mask)[0].float()
+            # Pooled on the device: a text's vector is a hundredth of what its tokens' vectors are to copy.
+            if pooling == "first":
+                hidden = hidden[:, 0]
+            elif pooling == "mean":
+                weights = mask.unsqueeze(-1).to(hidden.dtype)
+                hidden = (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+        vectors = hidden.cpu().numpy()
+        if pooling:
+            return list(np.array(vectors, dtype=np.float32))
         return [np.array(vectors[row, : len(item)], dtype=np.float32) for row, item in enumerate(batch)]
 
     def _limit(self) -> int:

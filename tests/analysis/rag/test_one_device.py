@@ -65,9 +65,9 @@ def test_a_device_is_held_as_long_as_something_goes_through_a_model(make, tmp_pa
     model, inner, use = make(tmp_path / "model")
     forward = type(inner)._forward
 
-    def watched(self, batch):
+    def watched(self, batch, *options):
         seen.append(tuple(held))
-        return forward(self, batch)
+        return forward(self, batch, *options)
 
     monkeypatch.setattr(model_cache, "one_job", one_job)
     monkeypatch.setattr(type(inner), "_forward", watched)
@@ -97,11 +97,11 @@ def test_where_memory_is_short_batches_become_smaller(make, tmp_path: Path, monk
     model, inner, use = make(tmp_path / "model")
     whole, forward, sizes = use(model), inner._forward, []
 
-    def short(batch):
+    def short(batch, *options):
         sizes.append(len(batch))
         if len(batch) > 1:
             raise torch.OutOfMemoryError("out of memory")
-        return forward(batch)
+        return forward(batch, *options)
 
     monkeypatch.setattr(inner, "_forward", short)
     np.testing.assert_allclose(use(model), whole, atol=2e-6)

@@ -91,7 +91,8 @@ def test_the_scan_finds_what_the_formula_says(texts, questions, n, formula, size
     for row, question in enumerate(questions):
         expected = by_formula(texts, question, given)
         order = [i for i in np.argsort(-expected.round(12), kind="stable") if expected[i] > 1e-12][:n]
-        assert found.places[row][: len(order)].tolist() == order
+        # Documents that tie but for rounding may come in either order.
+        np.testing.assert_allclose(expected[found.places[row][: len(order)]], expected[order], rtol=1e-9)
         np.testing.assert_allclose(found.scores[row][: len(order)], expected[order], rtol=1e-9)
         assert (found.places[row][len(order) :] == -1).all()
         assert np.isnan(found.scores[row][len(order) :]).all()
