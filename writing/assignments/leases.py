@@ -34,7 +34,7 @@ def task_in_hand(participant: Participant) -> WritingTask | None:
 
 
 def count_written(participant: Participant) -> int:
-    """Return the number of responses that a participant has written or is writing, without trials and revisions."""
+    """Return the number of responses of a participant, with those in progress; trials and revisions do not count."""
     tasks = WritingTask.objects.filter(participant=participant, is_imported=False, is_trial=False)
     return tasks.exclude(state__in=[TaskState.RETURNED, TaskState.REVISION]).count()
 

@@ -32,7 +32,7 @@ class EditorPage:
 
     @property
     def copied_words(self) -> int:
-        """The number of consecutive copied words that the editor reports to the writer; 0 for none."""
+        """The least number of consecutive copied words that the editor shows to the writer; 0 to show none."""
         plan = getattr(self.task.study, "writing_plan", None)
         return (plan.copied_words or 0) if plan else WritingPlan._meta.get_field("copied_words").default
 
