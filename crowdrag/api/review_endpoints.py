@@ -32,7 +32,7 @@ class Hold(RequestBody):
 
 
 class NextWork(RequestBody):
-    """What was before; what else there is to say which is to be next narrows it."""
+    """The body of a request for the next work; subclasses add filters."""
 
     after = serializers.CharField(
         max_length=200, required=False, allow_blank=True, default="",

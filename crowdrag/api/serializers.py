@@ -97,13 +97,13 @@ class _StrictBooleanField(forms.NullBooleanField):
         return bool(value == "true")
 
 
-class StrictBooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # it comes without types
+class StrictBooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # untyped base class
     """A filter by true or false. The library's own filter ignores invalid values and returns everything."""
 
     field_class = _StrictBooleanField
 
 
-class IntegerFilter(django_filters.NumberFilter):  # type: ignore[misc] # it comes without types
+class IntegerFilter(django_filters.NumberFilter):  # type: ignore[misc] # untyped base class
     """A filter by a whole number. The library's own filter accepts any decimal."""
 
     field_class = forms.IntegerField

@@ -329,7 +329,7 @@ class NotReady(ValueError):  # noqa: N818 -- describes the plan
 
 
 def readiness(plan: WritingPlan) -> Readiness:
-    """Return what is missing in a plan, and warnings."""
+    """Return what a plan lacks, and warnings about it."""
     outcome = Readiness()
     _topics(plan, outcome)
     if not plan.plan_styles.exists():
