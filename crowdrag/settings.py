@@ -1,7 +1,7 @@
-"""All settings, in one file, from the environment. What is missing or wrong fails loudly at start.
+"""All settings, in one file, from the environment. Missing or invalid values raise an error at start.
 
-`crowdrag up`, `crowdrag demo` and every other `crowdrag` command set the addresses and keys of the services that they
-start themselves; on servers of the operator's own they come from the environment (docs/guides/operators.md).
+`crowdrag up`, `crowdrag demo` and all other `crowdrag` commands set the addresses and keys of the services that they
+start. For services that an operator runs, these come from the environment (docs/guides/operators.md).
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ env = environ.Env()
 
 
 def required(name: str, what: str) -> str:
-    """Return an environment variable that must be set, or say what it is for."""
+    """Return a required environment variable; if it is not set, raise an error that explains it."""
     value: str = env.str(name, default="")
     if not value:
         raise ImproperlyConfigured(f"{name} is not set: {what}. `crowdrag up` sets it; see docs/guides/operators.md.")
@@ -30,7 +30,7 @@ VERSION = __version__
 DEBUG = env.bool("DEBUG", default=False)
 DATA_DIR = Path(env.str("CROWDRAG_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
 
-# Keys. Three of them, so that each can be kept, rotated or destroyed apart (docs/adr/0003).
+# Three keys, so that each can be stored, rotated or destroyed separately (docs/adr/0003).
 SECRET_KEY = required("SECRET_KEY", "it signs sessions and links")
 PSEUDONYM_KEY = required("CROWDRAG_PSEUDONYM_KEY", "it makes pseudonyms of platform ids")
 IDENTITY_KEY = required("CROWDRAG_IDENTITY_KEY", "it encrypts platform ids (a Fernet key)")
@@ -110,7 +110,7 @@ TEMPLATES = [
     },
 ]
 
-# PostgreSQL everywhere (docs/adr/0001). Connections are checked before use, so that a restarted server heals itself.
+# PostgreSQL everywhere (docs/adr/0001). Connections are checked before use, to recover from a database restart.
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://postgres@localhost/crowdrag")}
 DATABASES["default"].update(
     CONN_MAX_AGE=60,
@@ -119,9 +119,9 @@ DATABASES["default"].update(
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "studies.User"
-# Django's own, but nobody may try passwords as often as they like (docs/adr/0025).
+# Django's own backend, with a limit on password attempts (docs/adr/0025).
 AUTHENTICATION_BACKENDS = ["crowdrag.accounts.authentication.GuardedBackend"]
-# How many proxies of ours stand before the web processes: what the outermost of them saw is where a request comes from.
+# The number of trusted proxies in front of the web processes. The outermost one determines a request's address.
 PROXIES = env.int("CROWDRAG_PROXIES", default=0)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -151,7 +151,7 @@ STATIC_ROOT = Path(env.str("CROWDRAG_STATIC_ROOT", default=str(DATA_DIR / "stati
 # The documentation site as `make docs` builds it (docs/adr/0036).
 DOCS_ROOT = Path(env.str("CROWDRAG_DOCS_ROOT", default=str(BASE_DIR / "build" / "docs")))
 MEDIA_ROOT = DATA_DIR / "files"
-# Files that were handed in and made: a folder of this machine, or S3-compatible storage (docs/guides/releases.md).
+# Uploaded and generated files: a local folder, or S3-compatible storage (docs/guides/releases.md).
 try:
     FILES = storage_settings(env.str("STORAGE_URL", default=""))
 except ValueError as error:
@@ -162,8 +162,8 @@ STORAGES = {
         "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static_files.HashedStaticFilesStorage"),
     },
 }
-# Bodies up to this are held in memory, and are all that most pages take. Where files are taken, they go to disk in
-# chunks, as long as the reserve stays free there for the database (crowdrag/request_limits.py).
+# Bodies up to this size are kept in memory; most pages accept nothing larger. Uploads are written to disk in chunks, as
+# long as the reserve for the database stays free (crowdrag/request_limits.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = LARGEST_BUFFERED
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
@@ -172,7 +172,7 @@ FILE_UPLOAD_HANDLERS = [
 DISK_RESERVE = env.int("CROWDRAG_RESERVE_MB", default=200) * 1024 * 1024
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", default=None)
 
-# Celery (reliability: docs/architecture.md). A message may be lost or come twice; no work is lost or done twice.
+# Celery (reliability: docs/architecture.md). Messages may be lost or repeated, but work is never lost or done twice.
 BROKER_URL = env.str("BROKER_URL", default="redis://localhost:6379/0")
 CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -184,43 +184,43 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_keepalive": True}
-# A request must not wait for a broker that is down: the sweep will wake Celery later.
+# Requests must not wait for an unavailable broker: the sweep wakes Celery later.
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_TASK_SERIALIZER = "json"
 
-# The local language model's OpenAI-compatible server; empty where there is none.
+# The OpenAI-compatible server of the local language model; empty if there is none.
 LLM_URL = env.str("CROWDRAG_LLM_URL", default="")
-# The only hosts that endpoints of language models may have; empty: any that the address rules allow.
+# The allowed hosts of model endpoints; empty for all that the address rules allow.
 LLM_HOSTS = env.list("CROWDRAG_LLM_HOSTS", default=[])
 
-# Prolific (docs/guides/prolific.md). Its token and the secret of its hooks are read from CROWDRAG_PROLIFIC_TOKEN and
-# CROWDRAG_PROLIFIC_HOOK_SECRET when they are needed, and kept nowhere.
+# Prolific (docs/guides/prolific.md). The token and the secret of its hooks are read from CROWDRAG_PROLIFIC_TOKEN and
+# CROWDRAG_PROLIFIC_HOOK_SECRET on use, and are not stored.
 PROLIFIC_URL = env.str("CROWDRAG_PROLIFIC_URL", default="https://api.prolific.com/api/v1/")
 PROLIFIC_WORKSPACE = env.str("CROWDRAG_PROLIFIC_WORKSPACE", default="")
 PROLIFIC_PROJECT = env.str("CROWDRAG_PROLIFIC_PROJECT", default="")
-# The only studies that may use the account, by their short names; empty: all.
+# The short names of the studies that may use the account; empty for all.
 PROLIFIC_STUDIES = env.list("CROWDRAG_PROLIFIC_STUDIES", default=[])
-# Its fee in per cent of what is paid, for an estimate where it does not say what a study costs.
+# Prolific's fee in per cent of payments, for estimates if Prolific does not report a study's cost.
 PROLIFIC_FEE_PERCENT = env.float("CROWDRAG_PROLIFIC_FEE_PERCENT", default=None)
-# Whether a stand-in on this machine may be talked to without TLS: for trying out.
+# Whether to allow a local stand-in for Prolific without TLS, for testing.
 PROLIFIC_LOOPBACK = env.bool("CROWDRAG_PROLIFIC_LOOPBACK", default=False)
 
-# Neural metrics (docs/guides/operators.md). The models that BERTScore may be computed with, as NAME or NAME:LAYER, the
-# default first; and whether a worker of the queue gpu has a device: then they are computed there, else on any worker.
+# Neural metrics (docs/guides/operators.md). The models for BERTScore, as NAME or NAME:LAYER, default first; and whether
+# a worker of the queue `gpu` has a device: then metrics are computed there, otherwise on any worker.
 BERTSCORE_MODELS = env.list("CROWDRAG_BERTSCORE_MODELS", default=["all-MiniLM-L6-v2"])
 HAS_GPU_WORKER = env.bool("CROWDRAG_GPU", default=Path("/dev/nvidia0").exists())
-# Experiments: retrievers with a model, as dense:NAME or splade:NAME, and entailment models by name, that may be named.
+# Experiments: the allowed retrievers with a model, as dense:NAME or splade:NAME, and entailment models by name.
 RETRIEVERS = env.list("CROWDRAG_RETRIEVERS", default=["dense:all-MiniLM-L6-v2"])
 ENTAILMENT_MODELS = env.list("CROWDRAG_ENTAILMENT_MODELS", default=[])
-# Models that workers may load to generate with (docs/guides/gpu.md): a bundle, a folder, or a name on a hub.
+# The models that workers may load for generation (docs/guides/gpu.md): a bundle, a folder, or a name on a hub.
 GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instruct"])
 
-# Webhooks (docs/guides/webhooks.md): hosts in a network of the operator's own that messages may go to, without TLS too.
+# Webhooks (docs/guides/webhooks.md): allowed hosts in the operator's own network, also without TLS.
 WEBHOOK_LOCAL_HOSTS = env.list("CROWDRAG_WEBHOOK_LOCAL_HOSTS", default=[])
 
-# Email (docs/guides/email.md): the mail server as a URL, or a folder for trying out. Without one, invitations of
-# members are files in a folder of the data folder, and participants are asked for no address.
+# Email (docs/guides/email.md): the URL of the mail server, or of a folder for testing. Without it, members' invitations
+# are written to a folder in the data folder, and participants are not asked for an address.
 EMAIL_URL = env.str("EMAIL_URL", default="")
 MAIL_FOLDER = DATA_DIR / "mail"
 SENDS_MAIL = EMAIL_URL != ""
@@ -229,12 +229,12 @@ vars().update(env.email_url_config(EMAIL_URL or f"filemail:///{MAIL_FOLDER}"))
 EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=30)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
 
-# Figures for a monitoring system (docs/guides/operations.md): who may read /metrics, by a token or by where it comes
-# from (networks). With neither, operators alone may.
+# Metrics for monitoring (docs/guides/operations.md): access to /metrics by a token or from networks. If neither is set,
+# only operators have access.
 METRICS_TOKEN = env.str("CROWDRAG_METRICS_TOKEN", default="")
 METRICS_ADDRESSES = env.list("CROWDRAG_METRICS_ADDRESSES", default=[])
 
-# Security. Nothing comes from another host; no inline script or style anywhere.
+# Security: nothing is loaded from other hosts, and there are no inline scripts or styles.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -251,7 +251,7 @@ CONTENT_SECURITY_POLICY = {
 }
 HTTPS = env.bool("HTTPS", default=not DEBUG)
 SECURE_SSL_REDIRECT = HTTPS and env.bool("SECURE_SSL_REDIRECT", default=True)
-# Those who ask for the process's health stand in front of TLS, in the same network.
+# Health checks come from the same network, without TLS.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
@@ -264,12 +264,12 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "crowdrag.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Two clones on one machine are two systems: their cookies must not meet on localhost.
+# Configurable so that two installations on one machine do not share cookies on localhost.
 SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="crowdrag_session")
 CSRF_COOKIE_NAME = env.str("CSRF_COOKIE_NAME", default="crowdrag_csrf")
 X_FRAME_OPTIONS = "DENY"
 
-# The API (docs/guides/api.md). Who may do what is decided by the endpoints themselves: crowdrag/api/endpoints.py.
+# The API (docs/guides/api.md). Endpoints check permissions themselves: crowdrag/api/endpoints.py.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "crowdrag.accounts.authentication.BearerTokenAuthentication",
@@ -285,13 +285,13 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "URL_FORMAT_OVERRIDE": None,
 }
-# A token's first letters say what it is, so that one which lies about somewhere is recognised.
+# Tokens have a recognisable prefix, so that secret scanners find leaked ones.
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 -- the name of a model
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "crowdrag_"}
-# Our own model takes the place of knox's, whose tables are not made.
+# CrowdRAG's token model replaces knox's, whose tables are not created.
 MIGRATION_MODULES = {"knox": None}
-# Requests a minute that one person's scripts may send on average; 0: as many as they like. What they may save up for
-# sending at once; and the largest body that is not a file.
+# The average number of requests per minute and user (0 for no limit), the size of a burst, and the largest body without
+# files.
 API_PER_MINUTE = env.int("CROWDRAG_API_PER_MINUTE", default=600)
 API_AT_ONCE = env.int("CROWDRAG_API_AT_ONCE", default=100)
 API_MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -331,12 +331,12 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    # Its lines hold no values of rows (crowdrag/log_formatter.py).
+    # Log lines contain no values of database rows (crowdrag/log_formatter.py).
     "formatters": {
         "line": {"()": "crowdrag.log_formatter.LogFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s: %(message)s"}
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    # A line for each of thousands of calls to a model says nothing: the gateway keeps each attempt as a row.
+    # No line for each of thousands of model calls: the gateway stores each attempt as a row.
     "loggers": {"httpx2": {"level": "WARNING"}, "httpx": {"level": "WARNING"}},
 }

@@ -1,1 +1,1 @@
-"""Topics, passages, responses and the record of how they were written."""
+"""Topics, passages, responses and their writing logs."""

@@ -1,4 +1,4 @@
-"""The operator's view of writing. What was read or written is looked at here, never changed."""
+"""The read-only admin of writing."""
 
 from django.contrib import admin
 
@@ -9,7 +9,7 @@ from .models import Passage, Response, Style, Survey, Topic, WritingLog, Writing
 
 @admin.register(Topic)
 class TopicAdmin(ReadOnlyAdmin):
-    """Topics in all their versions."""
+    """All versions of topics."""
 
     list_display = ["external_id", "version", "query", "study"]
     list_filter = ["study"]
@@ -18,7 +18,7 @@ class TopicAdmin(ReadOnlyAdmin):
 
 @admin.register(Passage)
 class PassageAdmin(ReadOnlyAdmin):
-    """Passages in all their versions."""
+    """All versions of passages."""
 
     list_display = ["external_id", "version", "study"]
     list_filter = ["study"]
@@ -28,7 +28,7 @@ class PassageAdmin(ReadOnlyAdmin):
 
 @admin.register(Style, Survey)
 class VersionedAdmin(ReadOnlyAdmin):
-    """Styles and surveys in all their versions."""
+    """All versions of styles and surveys."""
 
     list_display = ["name", "version", "study", "created_at"]
     list_filter = ["study"]
@@ -36,7 +36,7 @@ class VersionedAdmin(ReadOnlyAdmin):
 
 @admin.register(WritingTask)
 class WritingTaskAdmin(OfPeople, ReadOnlyAdmin):
-    """Writing tasks and where they stand."""
+    """Writing tasks and their states."""
 
     list_display = ["external_id", "topic", "style", "participant", "state"]
     list_filter = ["state", "study"]
@@ -56,7 +56,7 @@ class ResponseAdmin(OfPeople, ReadOnlyAdmin):
 
 @admin.register(WritingLog)
 class WritingLogAdmin(OfPeople, ReadOnlyAdmin):
-    """Logs: that they are there, not what is in them."""
+    """Logs, without their content."""
 
     list_display = ["task", "source", "started_at"]
     list_filter = ["source"]

@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""The registration of the writing app."""
 
 from datetime import timedelta
 
@@ -6,13 +6,13 @@ from django.apps import AppConfig
 
 
 class WritingConfig(AppConfig):
-    """Writing."""
+    """The writing app."""
 
     name = "writing"
     verbose_name = "Writing"
 
     def ready(self) -> None:
-        """Put the app's pages into a study's navigation, its imports among the runs, writing among the ways."""
+        """Register the app's pages, run kinds, importers and activity."""
         from crowdrag.jobs import schedules
         from crowdrag.payments.earnings import register_source
         from crowdrag.studies import activities

@@ -7,7 +7,7 @@ from django.urls.converters import StringConverter
 
 
 class IdentifierConverter(StringConverter):
-    """An id as it was imported, which may hold slashes. Addresses that go on after an id stand before its own."""
+    """An imported ID, which may contain slashes. Longer URLs must come before the URL that ends with the ID."""
 
     regex = r"[\s\S]+"
 

@@ -5,13 +5,13 @@ from typing import Final
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-# The longest text that is taken in, in code points, however it comes: written, imported, or a model's. Far above any
-# response, so that a book pasted by mistake loses nobody a word. The editor is told of it when it opens.
+# The longest accepted text in code points, whether written, imported or generated. It is far above any real response,
+# so that nothing is lost even if a book is pasted by mistake. The editor gets this limit when it opens.
 LONGEST_TEXT: Final = 1_000_000
 
 
 class Origin(models.TextChoices):
-    """What kind of participant a response is from."""
+    """The kind of participant that a response is from."""
 
     HUMAN = "HUMAN", "human"
     MODEL = "MODEL", "model"
@@ -19,7 +19,7 @@ class Origin(models.TextChoices):
 
 
 class TaskState(models.TextChoices):
-    """Where a writing task stands."""
+    """The state of a writing task."""
 
     OPEN = "OPEN", _("open")
     CLAIMED = "CLAIMED", _("in progress")
@@ -31,21 +31,21 @@ class TaskState(models.TextChoices):
 
 
 class SurveyKind(models.TextChoices):
-    """When a survey is asked."""
+    """Whether a survey is shown before or after writing."""
 
     ENTRY = "ENTRY", "before writing"
     EXIT = "EXIT", "after writing"
 
 
 class LogSource(models.TextChoices):
-    """How a writing log came about."""
+    """The source of a writing log."""
 
     EDITOR = "EDITOR", "recorded by the editor"
     SNAPSHOTS = "SNAPSHOTS", "imported snapshots"
 
 
 class AnswerOutcome(models.TextChoices):
-    """What came of asking a model for a response."""
+    """The outcome of a request to a model for a response."""
 
     WRITTEN = "WRITTEN", "written"
     OVERLONG = "OVERLONG", "too long"

@@ -1,4 +1,4 @@
-"""Erase everything that a participant wrote, with its logs."""
+"""Erase all texts of a participant, with their logs."""
 
 import re
 from datetime import datetime
@@ -27,21 +27,21 @@ from .models import (
 )
 
 REASON = "Erased on the writer's wish."
-# What stands for a reviewer's words of before: the decision keeps its date, so the erasure cannot be its reason.
+# Replaces reviewers' messages. `REASON` would be wrong there: these decisions are older than the erasure.
 REMOVED = "Words removed when the response was erased."
-# A text so short is in many calls by chance: erasing those would take away what others said.
+# Shorter texts occur in unrelated calls by chance, which must not be erased.
 SHORTEST_IN_CALLS = 40
-# Between sentences, and where citations stand.
+# Ends of sentences, and citation markers.
 _SENTENCE_END = re.compile(rf"{MARKERS.pattern}|(?<=[.!?\u3002])\s++|[\r\n]++")
 
 
 def erase(participant: Participant, now: datetime) -> None:
-    """Erase all that a participant wrote; the rows of tasks and payments stay, since money is owed for them.
+    """Erase all texts of a participant. Tasks and payments are kept because money is owed for them.
 
-    The caller holds the participant and has let them leave, so that nothing is being written. A slot that an erased
-    response filled is free again.
+    The caller must have locked the participant and recorded that they left, so that nothing is being written. The slots
+    of erased responses become free.
     """
-    # Held first: whoever still sends events, submits or reviews waits, and then finds nothing to do.
+    # Lock the tasks first: concurrent events, submissions and reviews wait, and then find nothing to do.
     tasks = [TASKS.lock(task) for task in WritingTask.objects.filter(participant=participant).order_by("pk")]
     _erase_calls(participant)
     importers.erase_uploads(study=participant.study, now=now)
@@ -59,16 +59,16 @@ def erase(participant: Participant, now: datetime) -> None:
 
 
 def _erase_calls(participant: Participant) -> None:
-    """Erase the calls to models that held one of the texts or a part of one, whoever made them."""
+    """Erase all calls to models that contain one of the texts or a part of one."""
     written = Response.objects.filter(participant=participant).values_list("text", "topic")
     begun = WritingTask.objects.filter(participant=participant).values_list("draft", "topic")
     calls.erase_containing({part for text, topic in {*written, *begun} for part in _parts(text, topic)})
 
 
 def _parts(text: str, topic: int) -> list[str]:
-    """Return a text, and its sentences: in calls it may stand without its citations, in parts, or with words between.
+    """Return a text and its sentences, because calls may contain it in parts or without its citations.
 
-    A sentence that stands in a passage is in calls that have nothing to do with its writer.
+    Sentences that occur in a passage are skipped: calls that contain them may be unrelated to the writer.
     """
     passages = RetrievedPassage.objects.filter(topic=topic).values_list("passage__text", flat=True)
     shown = "\n".join(passages) if text else ""
@@ -79,11 +79,11 @@ def _parts(text: str, topic: int) -> list[str]:
 
 def _erase_responses(participant: Participant, now: datetime) -> None:
     responses = Response.objects.filter(participant=participant, erased_at__isnull=True)
-    # Held: an inclusion that is being decided comes before, and its words go with the others.
+    # Lock the rows: a concurrent decision on inclusion comes first, and its text is also erased.
     keys = list(responses.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
     Statement.objects.filter(response__in=keys).delete()
     ModelAnswer.objects.filter(participant=participant).update(text="", words=0)
-    # What reviewers wrote of a text may quote it; that they decided, and how, stays.
+    # Reviewers' messages may quote the text. The decisions themselves stay.
     with pgtrigger.ignore("writing.ResponseDecision:never_updated"):
         ResponseDecision.objects.filter(response__in=keys).update(reason=REMOVED, evidence={})
     Response.objects.filter(pk__in=keys).update(text="", words=0, dropped_citations=0, is_included=False, erased_at=now)

@@ -17,7 +17,7 @@ CHUNK = 100
 
 
 def register_all() -> None:
-    """Make them known to the command."""
+    """Register the invariants for the command."""
     for each in (
         Invariant("writing.sequence", "Each session's batches and events are numbered without a gap.", sequence),
         Invariant("writing.digests", "Each batch is what its digest says.", digests),
@@ -32,7 +32,7 @@ def register_all() -> None:
 
 
 def sequence(tally: Tally) -> None:
-    """Compare numbers of batches and events with what each session's row says."""
+    """Compare the numbers of batches and events with those in each session's row."""
     known = {(log, number): counts for log, number, *counts in _sessions("next_batch", "next_event")}
     columns = ("log_id", "session", "number", "first_event", "event_count")
     rows = LogBatch.objects.order_by("log_id", "session", "number").values_list(*columns)
@@ -53,7 +53,7 @@ def sequence(tally: Tally) -> None:
 
 
 def digests(tally: Tally) -> None:
-    """Compute each batch's digest anew, in the database."""
+    """Recompute each batch's digest in the database."""
     tally.saw(LogBatch.objects.count())
     wrong = LogBatch.objects.exclude(digest=Func(F("payload"), function="sha256"))
     for log, session, number in wrong.order_by("pk").values_list("log_id", "session", "number"):
@@ -61,7 +61,7 @@ def digests(tally: Tally) -> None:
 
 
 def sessions(tally: Tally) -> None:
-    """Look at how sessions follow each other."""
+    """Check the order and fencing of sessions."""
     rows = EditingSession.objects.select_related("base").order_by("log_id", "number")
     for log, group in groupby(rows.iterator(chunk_size=CHUNK), key=lambda session: session.log_id):
         session_rows = list(group)
@@ -77,7 +77,7 @@ def sessions(tally: Tally) -> None:
 
 
 def lengths(tally: Tally) -> None:
-    """Rebuild each log's text; compare its length with what the latest session knows."""
+    """Rebuild each log's text, and compare its length with that in the latest session's row."""
     latest = {log: length for log, _number, length in sorted(_sessions("length"))}
     for log in WritingLog.objects.filter(pk__in=latest).order_by("pk").iterator(chunk_size=CHUNK):
         tally.saw()
@@ -87,7 +87,7 @@ def lengths(tally: Tally) -> None:
 
 
 def texts(tally: Tally) -> None:
-    """Rebuild the text of each response that was written here."""
+    """Rebuild the text of each response that was written in the editor, and compare it with the response."""
     recorded = WritingLog.objects.filter(source=LogSource.EDITOR, task__response__erased_at__isnull=True)
     recorded = recorded.filter(task__response__isnull=False).select_related("task__response").order_by("pk")
     for log in recorded.iterator(chunk_size=CHUNK):
@@ -98,19 +98,19 @@ def texts(tally: Tally) -> None:
 
 
 def slots(tally: Tally) -> None:
-    """Count live tasks in each slot, whatever the versions of topic and style: the unique index goes by these."""
+    """Check that each slot has at most one live task across versions, which the unique index does not cover."""
     live = WritingTask.objects.filter(slot__isnull=False).exclude(state__in=PAST)
     _at_most_one(tally, live.values("study_id", "topic__external_id", "style__name", "slot"))
 
 
 def topics(tally: Tally) -> None:
-    """Count live tasks of each person on each topic, whatever its version."""
+    """Check that each participant has at most one live task on a topic across versions."""
     live = WritingTask.objects.filter(is_imported=False, participant__isnull=False).exclude(state__in=PAST)
     _at_most_one(tally, live.values("participant_id", "study_id", "topic__external_id"))
 
 
 def erased(tally: Tally) -> None:
-    """Look for what was erased and counts again, or is there again."""
+    """Check that erased texts are not stored or included again."""
     gone = Response.objects.filter(erased_at__isnull=False)
     tally.saw(gone.count())
     for key in gone.exclude(is_included=False, text="").order_by("pk").values_list("external_id", flat=True):
@@ -129,7 +129,7 @@ def _sessions(*columns: str) -> Iterator[tuple[int, ...]]:
 
 
 def _text(log: WritingLog, tally: Tally) -> Iterator[str]:
-    """Yield the text of a log, or nothing where it cannot be rebuilt."""
+    """Yield the text of a log, or nothing if it cannot be rebuilt."""
     try:
         yield codec.final_text(logs.events(log))
     except codec.BrokenLog as error:

@@ -1,4 +1,4 @@
-"""All models of writing, where Django looks for them. Each feature has its own."""
+"""All models of writing, imported from the features for Django."""
 
 from .assignments.models import TaskPayment, TaskTransition, WritingTask
 from .corpus.models import Citation, Passage, Response, ResponseDecision, RetrievedPassage, Statement, Style, Topic

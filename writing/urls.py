@@ -1,6 +1,6 @@
-"""The app's addresses, by feature. Where the editor's events come in stands in crowdrag/urls.py, before all others.
+"""The app's URLs by feature. The URL for the editor's events is in crowdrag/urls.py, before all others.
 
-An id may hold slashes, so that addresses which go on after one (a replay's) stand before its own (a response's).
+An ID may contain slashes, so longer URLs (of a replay) must come before URLs that end with the ID (of a response).
 """
 
 from django.urls import include, path

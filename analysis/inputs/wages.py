@@ -1,4 +1,4 @@
-"""What writers and judges were paid, and how long it took them: hourly rates follow."""
+"""Payments and times of writers and judges, from which hourly rates are computed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTIONNAIRE = -1
 
 
 def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple[arrays.Wage, ...]:
-    """Read what the counted responses, and the counted questionnaires of pairs of a pool, were paid."""
+    """Read the pay of the included responses, and of the included pairwise questionnaires of a pool."""
     response_index = {response.name: i for i, response in enumerate(responses)}
     tasks = WritingTask.objects.filter(study=study, response__is_included=True)
     written = _paid(tasks, TaskPayment, "task").values_list(
@@ -42,7 +42,7 @@ def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple
 
 
 def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
-    """Annotate each row with its payment; where none is booked yet, with the promised pay."""
+    """Annotate each row with its payment, or with the promised pay if it is not paid yet."""
     booked = payments.objects.filter(**{key: OuterRef("pk")}).order_by().values(key).annotate(sum=Sum("amount"))
     number = IntegerField()
     paid: QuerySet[Any] = rows.annotate(paid=Coalesce(Subquery(booked.values("sum")), F("pay"), output_field=number))
@@ -50,10 +50,10 @@ def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
 
 
 def _charges(where: str) -> ExpressionWrapper[Any]:
-    """The platform's fee and tax for one; None where one of them is not known."""
+    """Return the expression of the platform's fee plus tax for one item; None if one of them is unknown."""
     return ExpressionWrapper(F(f"{where}__fee") + F(f"{where}__tax"), output_field=IntegerField())
 
 
 def _order(wage: arrays.Wage) -> tuple[int, int, int, float]:
-    """By what is in it: another database has other row ids."""
+    """Sort by content because row IDs differ between databases."""
     return wage.response, wage.pay, wage.charges or 0, wage.seconds or 0.0

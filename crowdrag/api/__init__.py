@@ -1,4 +1,4 @@
-"""What all endpoints share: base classes, problems, pages of lists, limits, idempotency, and the API's description.
+"""The shared parts of all endpoints: base classes, problems, pagination, limits, idempotency, and API description.
 
-The endpoints themselves stand with their features (`api.py`).
+The endpoints themselves are with their features (`api.py`).
 """

@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""The registration of the API app."""
 
 from django.apps import AppConfig
 
@@ -11,7 +11,7 @@ class ApiConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
-        """Say what goes when somebody has everything erased."""
+        """Register the erasure of stored replies."""
         from crowdrag.api import idempotency
         from crowdrag.studies import activities
 

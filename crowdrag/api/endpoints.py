@@ -1,4 +1,4 @@
-"""The classes that endpoints are made of (docs/guides/api.md says how)."""
+"""Base classes of endpoints (see docs/guides/api.md)."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -33,37 +33,37 @@ from .pagination import KeysetPagination
 from .problems import Problem, filter_problem, validation_problem
 
 SAFE = ("GET", "HEAD")
-# What answers with the thing as it is, so that its ETag can be given.
+# Methods that return the current resource, with its ETag.
 SHOWING = (*SAFE, "PATCH", "PUT")
 M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True)
 class Need:
-    """What somebody needs for a method: a role in the study (None where there is no study), and a token's scope."""
+    """The requirements of a method: a role in the study (None if there is no study), and a token scope."""
 
     role: Role | None
     scope: Scope = Scope.READ
 
 
 class Endpoint(generics.GenericAPIView[Any]):
-    """One address of the API.
+    """An endpoint of the API.
 
-    A subclass names what each of its methods needs (`needs`); a method without an entry is not there. Where the
-    address has `<slug:study>`, `self.study` is that study and `self.role` the role in it: whoever is no member, or
-    whose token is not for it, gets 404; a role or scope that is too low 403.
+    A subclass defines the requirements of its methods in `needs`; methods without an entry do not exist. If the URL has
+    `<slug:study>`, `self.study` is the study and `self.role` the role in it. The response is 404 for users who are not
+    members and for tokens of other studies, and 403 if role or scope are insufficient.
 
-    A method makes one domain call. What is wrong is raised as `Problem`.
+    Each method makes one domain call. Errors are raised as `Problem`.
     """
 
     needs: ClassVar[dict[str, Need]] = {}
-    # Parameters of the address beside those of filters and pages; all others are refused, so that none is misspelt.
+    # URL parameters in addition to those of filters and pagination. Others are rejected, so that typos are noticed.
     parameters: ClassVar[frozenset[str]] = frozenset()
-    # How many bytes may come: an endpoint that takes files says so; None where what comes is read at once.
+    # The maximum size of the body in bytes, for endpoints that accept files; None for the default.
     largest: ClassVar[int | None] = None
-    # What it shows of people who take part, if it does: whoever asks is noted, as on pages (`studies.access.audited`).
+    # The participants' data that it shows, if any. Access is recorded, as on pages (`studies.access.audited`).
     shows: ClassVar[AuditedContent | None] = None
-    # Methods that are answered in an archived study too, which otherwise is only read.
+    # Methods that are allowed in archived studies, which are otherwise read-only.
     open_when_archived: ClassVar[frozenset[str]] = frozenset()
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]
     metadata_class = None
@@ -78,7 +78,7 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Any:
-        """Return the view, marked as one that checks by itself who may ask."""
+        """Return the view, marked as one that checks permissions itself."""
         view: Any = super().as_view(**initkwargs)
         view.access = "api"
         view.checks_body = True
@@ -86,45 +86,45 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     @property
     def user(self) -> User:
-        """Who asks."""
+        """The user of the request."""
         assert isinstance(self.request.user, User)
         return self.request.user
 
     @property
     def token(self) -> ApiToken | None:
-        """By which token; None for somebody who is signed in on pages."""
+        """The token of the request; None if the user is signed in by session."""
         return self.request.auth if isinstance(self.request.auth, ApiToken) else None
 
-    # What methods use.
+    # Helpers for methods.
 
     def studies(self) -> StudyQuerySet:
-        """Return the studies that may be read, each with the person's `role` in it."""
+        """Return the readable studies, each with the user's `role`."""
         studies = Study.objects.for_user(self.user).with_role(self.user)
         return tokens.readable_studies(studies, self.token) if self.token else studies
 
     def validated(self, kind: type[serializers.Serializer[Any]], **options: Any) -> dict[str, Any]:
-        """Return what came with the request, checked and typed."""
+        """Return the validated data of the request."""
         reader = kind(data=self.request.data, context=self.get_serializer_context(), **options)
         reader.is_valid(raise_exception=True)
         fields: dict[str, Any] = reader.validated_data
         return fields
 
     def one(self, rows: QuerySet[M], **which: Any) -> M:
-        """Return the row that the address names; there is nothing here (404) where there is none."""
+        """Return the row for these URL arguments; raise 404 if there is none."""
         row = rows.filter(**which).first()
         if row is None:
             raise Problem("not-found")
         return row
 
     def about(self, participant: Participant | None, work_key: int | None = None) -> None:
-        """Say whom the answer is about, and by its key which piece of their work, for whoever notes who looked."""
+        """Record for the audit log whom the response is about, and the key of their work."""
         audit_subject(self.request._request, participant, work_key)
 
     @contextmanager
     def unchanged(self, rows: QuerySet[M], kind: type[serializers.BaseSerializer[Any]]) -> Iterator[M]:
-        """Give the one of these rows, locked; refuse (412) if it is not as If-Match says that it was read.
+        """Yield the only row, locked; raise 412 if it has changed since the client read it (If-Match).
 
-        `kind` is the serializer that GET answers with: an ETag is one of what was shown.
+        `kind` is the serializer of GET, because the ETag is computed from its output.
         """
         with transaction.atomic():
             held = rows.model._default_manager.filter(pk__in=rows.order_by().values("pk"))
@@ -137,10 +137,10 @@ class Endpoint(generics.GenericAPIView[Any]):
                 raise Problem("changed")
             yield row
 
-    # How a request passes.
+    # Processing of a request.
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Answer a request: as the framework does, but once for each Idempotency-Key, and with an ETag."""
+        """Answer a request like the framework, but only once for each Idempotency-Key, and with an ETag."""
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers
@@ -150,7 +150,7 @@ class Endpoint(generics.GenericAPIView[Any]):
             handler = getattr(self, str(self.request.method).lower(), self.http_method_not_allowed)
             study = getattr(self, "study", None)
             response = answer_once(self.request, study, lambda: handler(self.request, *args, **kwargs))
-        except Exception as error:  # noqa: BLE001 -- every one is answered
+        except Exception as error:  # noqa: BLE001 -- every exception gets a response
             response = self.handle_exception(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)
         if (
@@ -162,13 +162,13 @@ class Endpoint(generics.GenericAPIView[Any]):
         return conditional(self.request, self.response)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Know who asks, count the request, and decide whether they may."""
+        """Check size, authentication, permission and URL parameters, and count the request."""
         self._check_size()
         super().initial(request, *args, **kwargs)
         self._check_parameters()
 
     def check_permissions(self, request: Request) -> None:
-        """Decide whether this may be asked; sets `study` and `role`."""
+        """Check that the request is allowed; set `study` and `role`."""
         super().check_permissions(request)
         self._count()
         method = "GET" if request.method == "HEAD" else str(request.method)
@@ -185,7 +185,7 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise Problem("conflict", ARCHIVED)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add what every answer says: how much may be asked yet, and that it is for nobody else."""
+        """Add the rate-limit and cache headers to the response."""
         answer = super().finalize_response(request, response, *args, **kwargs)
         answer.headers.setdefault("Cache-Control", "private, no-cache")
         answer.headers.setdefault("Vary", "Accept, Authorization, Cookie")
@@ -196,7 +196,7 @@ class Endpoint(generics.GenericAPIView[Any]):
 
     @property
     def allowed_methods(self) -> list[str]:
-        """Say which methods the header Allow names."""
+        """Return the methods for the Allow header."""
         return [*self.needs, *(["HEAD"] if "GET" in self.needs else [])]
 
     def _count(self) -> None:
@@ -216,7 +216,7 @@ class Endpoint(generics.GenericAPIView[Any]):
             return
         study = getattr(self, "study", None)
         held = tokens.scopes_in(self.token, study)
-        # A study that the token is not for is as good as not there.
+        # Studies outside the token's scope must look as if they did not exist.
         if study is not None and Scope.READ not in held:
             raise Problem("not-found")
         if scope not in held and not (study is None and scope == Scope.READ):
@@ -239,7 +239,7 @@ class Endpoint(generics.GenericAPIView[Any]):
         known = self.parameters | self._listed_by()
         if unknown := sorted(set(self.request.query_params) - known):
             raise _parameter_errors(unknown, "This parameter does not exist here.", "unknown")
-        # One that a script forgot to fill in must not give all rows.
+        # A parameter that a script forgot to fill in must not return all rows.
         if empty := sorted(name for name, value in self.request.query_params.items() if not value):
             raise _parameter_errors(
                 empty, "This parameter has no value. Enter a value or remove the parameter.", "empty"
@@ -250,7 +250,7 @@ class Endpoint(generics.GenericAPIView[Any]):
 
 
 def _required_etags(request: Request) -> list[str]:
-    """Return the ETags of If-Match; refuse one that cannot be read, as somebody relies on it."""
+    """Return the ETags of If-Match; reject an unreadable header because the client relies on it."""
     header = request.headers.get("If-Match", "").strip()
     etags = parse_etags(header)
     if header and not etags:
@@ -263,12 +263,12 @@ def _parameter_errors(parameters: list[str], text: str, code: str) -> Problem:
 
 
 class ListEndpoint(Endpoint):
-    """An address whose GET lists rows: filtered, in order, a page at a time.
+    """An endpoint whose GET lists rows, filtered, sorted and paginated.
 
-    A subclass names `queryset` (whose rows), `serializer_class` (how one is shown), `order` (fields of which the last
-    is unique and none is ever null) and, if it has filters, `filterset_class`. Related rows that the serializer shows
-    come with the rows (`select_related`, `prefetch_related`, annotations): a page costs the same number of queries
-    whatever its size, and a test walks all lists to see it.
+    A subclass defines `queryset`, `serializer_class`, `order` (sort fields: the last is unique and none is null) and,
+    if it has filters, `filterset_class`. The queryset must fetch the related rows that the serializer shows
+    (`select_related`, `prefetch_related`, annotations), so that the number of queries does not depend on the page
+    size; a test checks this for all lists.
     """
 
     order: ClassVar[tuple[str, ...]] = ("id",)
@@ -277,11 +277,11 @@ class ListEndpoint(Endpoint):
     filter_backends = (DjangoFilterBackend,)
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows that the list is of: those of the study."""
+        """Return the rows of the list; by default, those of the study."""
         return self.get_queryset().filter(study=self.study)
 
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Answer with a page of the list."""
+        """Return a page of the list."""
         return self.listed(self.rows())
 
     def listed(self, rows: QuerySet[Any]) -> Response:
@@ -300,12 +300,12 @@ class ListEndpoint(Endpoint):
 
 
 def etag(content: bytes) -> str:
-    """Return what tells one content from another."""
+    """Return the ETag of a content."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def conditional(request: Request, response: HttpResponseBase) -> HttpResponseBase:
-    """Give what was shown its ETag; answer that it has not changed (304) to whoever has it already."""
+    """Add the ETag to a response; return 304 if the client already has the current version."""
     if (
         not isinstance(response, Response)
         or response.status_code != 200
@@ -325,5 +325,5 @@ def conditional(request: Request, response: HttpResponseBase) -> HttpResponseBas
 
 
 def _round_up(duration: float) -> int:
-    """Round up: who waits so long waits long enough."""
+    """Round up, so that clients wait long enough."""
     return int(-(-duration // 1))

@@ -1,7 +1,4 @@
-"""Idempotency keys: a request that is sent again gets the stored reply.
-
-What was answered the first time is kept for a day, and answered again.
-"""
+"""Idempotency keys: a repeated request gets the stored reply, which is kept for a day."""
 
 import hashlib
 import json
@@ -24,29 +21,30 @@ from .models import IdempotentReply
 from .problems import Problem
 
 REPLY_RETENTION = timedelta(days=1)
-# How many that are over go with each that is kept: more than one, so that they never gather.
+# The number of expired replies deleted with each new one; more than one, so that they do not accumulate.
 DELETED_AT_ONCE = 20
 
 
 class RequestInProgressError(Exception):
-    """Another request with this key is being answered at this moment."""
+    """Another request with this key is in progress."""
 
 
 class KeyReusedError(Exception):
-    """This key came with another request."""
+    """This key was used for a different request."""
 
 
 def find_reply(*, user: User, key: str, fingerprint: str, now: datetime) -> IdempotentReply | None:
-    """Return what was answered to this request before; None where it is to be answered now.
+    """Return the stored reply to this request; None if it is new.
 
-    To be called in the transaction in which it is answered: until that ends, another request with this key is told so.
+    Must be called in the transaction that answers the request. Until it ends, other requests with this key are
+    rejected.
 
     Raises
     ------
-    UnderWayError
-        while another one is being answered.
-    ReusedError
-        when the key came with a request of another fingerprint.
+    RequestInProgressError
+        While another request with this key is in progress.
+    KeyReusedError
+        If the key was used for a request with another fingerprint.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_lock_number(user, key)])
@@ -72,7 +70,7 @@ def keep_reply(
     body: str,
     now: datetime,
 ) -> None:
-    """Keep what was answered, and let go of some that are over."""
+    """Store a reply, and delete some expired ones."""
     IdempotentReply.objects.create(
         user=user,
         key=key,
@@ -89,27 +87,27 @@ def keep_reply(
 
 
 def erase_replies(participant: Participant, now: datetime) -> None:
-    """Let go of all that was answered in a study: something that this person gave may stand in it."""
+    """Delete all stored replies of a study, because they may contain the participant's data."""
     IdempotentReply.objects.filter(study=participant.study_id).delete()
 
 
 def _lock_number(user: User, key: str) -> int:
-    """Return a number for the database's lock: of 64 bits, the same for the same person and key."""
+    """Return the 64-bit number of the database lock for a user and key."""
     digest = hashlib.sha256(f"api reply\0{user.pk}\0{key}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 MAX_KEY_LENGTH = 255
-# What of an answer's headers is part of what was done.
+# The response headers that are stored with a reply.
 KEPT_HEADERS = ("Location", "ETag")
 RETRY_AFTER_SECONDS = "1"
 
 
 def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """Answer a request by `do`; one that was answered before under the same key, as it was answered then.
+    """Answer a request with `do`, or with the stored reply if its key was used before.
 
-    What is done and the answer that is kept commit together. A request that failed had no effect and keeps nothing.
+    The effect and the stored reply are committed together. A failed request has no effect and stores nothing.
     """
     key = request.headers.get(IDEMPOTENCY_HEADER)
     if key is None or request.method != "POST":
@@ -117,7 +115,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
     if not key or len(key) > MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
         raise Problem("malformed", "An Idempotency-Key must have 1 to 255 printable ASCII characters.")
     now, fingerprint, user = timezone.now(), _fingerprint(request), request.user
-    assert isinstance(user, User)  # nobody else comes so far
+    assert isinstance(user, User)  # endpoints require sign-in
     with transaction.atomic():
         try:
             before = find_reply(user=user, key=key, fingerprint=fingerprint, now=now)
@@ -137,7 +135,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
                 fingerprint=fingerprint,
                 status=response.status_code,
                 headers={name: response[name] for name in KEPT_HEADERS if name in response},
-                # What is said once and kept nowhere, a secret, is not kept here either.
+                # `kept_data` excludes secrets, which are shown only once and never stored.
                 body=JSONRenderer().render(getattr(response, "kept_data", response.data)).decode(),
                 now=now,
             )
@@ -145,7 +143,7 @@ def answer_once(request: Request, study: Study | None, do: Callable[[], HttpResp
 
 
 def _fingerprint(request: Request) -> str:
-    """Return what tells requests apart: their address and what came with them, files by their contents."""
+    """Return a digest of the URL and the data of a request, with the contents of files."""
     data: Any = request.data
     fields = {name: data.getlist(name) for name in data} if hasattr(data, "getlist") else data
     content = json.dumps([request.get_full_path(), fields], sort_keys=True, default=_digest)
@@ -153,7 +151,7 @@ def _fingerprint(request: Request) -> str:
 
 
 def _digest(value: Any) -> str:
-    """Return what stands for a value that JSON cannot hold: of a file, its contents."""
+    """Return a text for a value that is not JSON; for a file, its name and the digest of its content."""
     if not isinstance(value, UploadedFile):
         return repr(value)
     digest = hashlib.sha256()

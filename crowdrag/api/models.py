@@ -1,4 +1,4 @@
-"""Tables of the API: stored replies of idempotent requests, and rate limits."""
+"""Stored replies of idempotent requests, and rate limits."""
 
 from django.conf import settings
 from django.db import models
@@ -8,16 +8,16 @@ from crowdrag.studies.models import Study
 
 
 class RateLimitState(models.Model):
-    """Until when what somebody has asked for is used up: one row a person, moved by each request."""
+    """The state of a user's rate limit: the time until which their allowance is used up, advanced by each request."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
     used_until = models.DateTimeField()
 
 
 class IdempotentReply(models.Model):
-    """The answer to the request that came with this key: it is given again, and nothing is done twice.
+    """The stored reply to a request with an idempotency key. A repeated request gets it and has no further effect.
 
-    It commits together with what the request did, so there is no effect without it and no reply without the effect.
+    It is committed together with the request's effect, so neither exists without the other.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

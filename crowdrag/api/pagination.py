@@ -1,8 +1,8 @@
 """Keyset pagination of lists.
 
-A cursor names the last row that was given, by the values that the list is ordered by. The database goes there by an
-index, and rows that came or went meanwhile move nothing. (The framework's own cursor counts rows of equal values one by
-one, and thousands of rows of an import are of one moment.)
+A cursor identifies the last returned row by its values of the sort fields. The database finds this position by an
+index, and rows that are added or removed meanwhile do not shift pages. The framework's own cursor is slow here: it
+counts rows with equal values one by one, and thousands of imported rows have the same time.
 """
 
 import base64
@@ -25,10 +25,10 @@ MAX_LIMIT = 1000
 
 
 class KeysetPagination(BasePagination):
-    """A page of a list whose view names the order: `order = ("-created_at", "-id")`, the last one unique, none null."""
+    """Pagination by a view's `order`, e.g. `("-created_at", "-id")`: the last field is unique, and none is null."""
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any] | None:
-        """Return the rows of the page that was asked for."""
+        """Return the rows of the requested page."""
         self._order: tuple[str, ...] = view.order  # type: ignore[union-attr]
         self._request = request
         limit = self._limit(request.query_params.get("limit"))
@@ -40,16 +40,16 @@ class KeysetPagination(BasePagination):
         return self._page
 
     def get_paginated_response(self, data: Any) -> Response:
-        """Answer with the rows and the address of the next page."""
+        """Return a response with the rows and the URL of the next page."""
         return Response({"next": self._next(), "results": data})
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Describe a page."""
+        """Return the schema of a page."""
         following = {"type": ["string", "null"], "format": "uri", "description": "URL of the next page."}
         return {"type": "object", "required": ["next", "results"], "properties": {"next": following, "results": schema}}
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
-        """Describe the parameters."""
+        """Return the parameters for the API description."""
         whole = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT}
         return [
             {"name": "limit", "in": "query", "schema": whole, "description": "Maximum number of rows."},
@@ -84,12 +84,12 @@ class KeysetPagination(BasePagination):
 
 
 def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
-    """Return the condition that a row comes after the one that a cursor names.
+    """Return the condition for rows after the row of a cursor.
 
     Raises
     ------
     Problem
-        for a cursor that is none of this list.
+        If the cursor does not belong to this list.
     """
     fields = [_field(model, name.removeprefix("-")) for name in order]
     try:
@@ -107,7 +107,7 @@ def rows_after(model: type[Model], order: tuple[str, ...], cursor: str) -> Q:
         plain, way = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"
         condition |= before & Q(**{f"{plain}__{way}": value})
         before &= Q(**{plain: value})
-    # Says no more than the rest, and is what an index can be searched by.
+    # This condition is redundant, but allows the database to use an index.
     first, way = order[0].removeprefix("-"), "lte" if order[0].startswith("-") else "gte"
     return Q(**{f"{first}__{way}": values[0]}) & condition
 
@@ -117,7 +117,7 @@ def _cursor_problem() -> Problem:
 
 
 def _field(model: type[Model], path: str) -> "Field[Any, Any]":
-    """Return the field that a path such as `task__writer_id` leads to."""
+    """Return the field at a path such as `task__writer_id`."""
     *relations, name = path.split("__")
     for relation in relations:
         related = model._meta.get_field(relation).related_model

@@ -1,6 +1,6 @@
-"""What is answered when something is wrong: problem details (RFC 9457) that say what to do.
+"""Error responses: problem details (RFC 9457) that say what to do.
 
-The types of problems (`PROBLEM_TYPES`) have names for good: scripts compare them.
+The codes of problem types (`PROBLEM_TYPES`) never change because scripts compare them.
 """
 
 import logging
@@ -22,7 +22,7 @@ from crowdrag import request_limits
 
 @dataclass(frozen=True)
 class ProblemType:
-    """A sort of problem: its name for good, its status, what it is, and what to do about it."""
+    """A problem type: permanent code, HTTP status, title, and remedy."""
 
     code: str
     status: int
@@ -167,11 +167,11 @@ PROBLEM_TYPES: dict[str, ProblemType] = {sort.code: sort for sort in _PROBLEM_TY
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# So many errors are said in a problem's detail; all of them stand in `errors`.
+# The maximum number of errors in a problem's detail; `errors` contains all of them.
 ERRORS_IN_DETAIL = 3
 
 
-# Django's and the framework's own, as they come out of views, parsers and serializers.
+# Exceptions that Django and the framework raise in views, parsers and serializers.
 _CODES_BY_EXCEPTION: list[tuple[type[Exception], str]] = [
     (exceptions.ParseError, "malformed"),
     (exceptions.NotAuthenticated, "unauthenticated"),
@@ -188,19 +188,19 @@ _CODES_BY_EXCEPTION: list[tuple[type[Exception], str]] = [
 ]
 
 
-class Problem(Exception):  # noqa: N818 -- it is called what it is answered as
-    """Raised by an endpoint: something is wrong, of one of the sorts above.
+class Problem(Exception):  # noqa: N818 -- named like the response
+    """An error response, raised by an endpoint.
 
     Parameters
     ----------
     code
-        the sort's name.
+        The code of the problem type.
     detail
-        what is wrong in this case, as a sentence.
+        What is wrong in this case, as a sentence.
     errors
-        what is wrong with each field: dicts with `pointer` (`#/title`) or `parameter` (`limit`), `detail`, `code`.
+        The errors of fields: dicts with `pointer` (`#/title`) or `parameter` (`limit`), `detail`, `code`.
     headers
-        sent with the answer, such as Retry-After.
+        Headers of the response, such as Retry-After.
     """
 
     def __init__(
@@ -216,19 +216,19 @@ class Problem(Exception):  # noqa: N818 -- it is called what it is answered as
 
 
 def parameter_problem(name: str, detail: str, code: str = "invalid") -> Problem:
-    """Return the problem that a parameter of the address is not as it must be."""
+    """Return the problem of an invalid URL parameter."""
     return Problem("invalid", detail, errors=[{"parameter": name, "detail": detail, "code": code}])
 
 
 def filter_problem(error: exceptions.ValidationError) -> Problem:
-    """Return the problem that parameters of the address are not as they must be, by what a filter says of them."""
+    """Return the problem of URL parameters that a filter rejected."""
     return validation_problem(list(_flatten_errors(error.get_full_details(), "parameter")))
 
 
 def validation_problem(errors: list[dict[str, Any]]) -> Problem:
-    """Return the problem that these fields or parameters are not as they must be; its detail says what is wrong.
+    """Return the problem of invalid fields or parameters; its detail says what is wrong.
 
-    A script that prints the detail alone, as most do, must not leave its reader with "see elsewhere".
+    Most scripts print only the detail, so it must not refer its reader to `errors` alone.
     """
     named = [(error.get("parameter") or error.get("pointer", "")).removeprefix("#").lstrip("/") for error in errors]
     details = [
@@ -242,11 +242,10 @@ def validation_problem(errors: list[dict[str, Any]]) -> Problem:
 def refusal_problem(
     error: Exception, refused: Mapping[type[Exception], str], fields: Mapping[str, str] | None = None
 ) -> Problem:
-    """Return the problem that something was refused: by its field where another request would be taken, else as things
-    stand.
+    """Return the problem of a rejected request: an invalid field, or a conflict with the current state.
 
-    `refused` says which field it is, by the error's type or a base of it ("": the request as a whole), `fields` what
-    this request calls it where that is another name.
+    `refused` maps the error's type, or a base of it, to the invalid field ("" for the whole request). `fields` maps
+    these names to the names in the request, where they differ.
     """
     named = next((refused[kind] for kind in type(error).__mro__ if kind in refused), None)
     if not named:
@@ -256,11 +255,11 @@ def refusal_problem(
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
-    """Answer an exception: the framework's handler of exceptions."""
+    """Return the response to an exception; the framework's exception handler."""
     request = context["request"]
     problem = _problem_of(error)
     if problem.sort.status >= 500:
-        # As for a page: whoever listens for errors hears of it, and the log has where it was.
+        # Report the error as for pages: send the signal, and log the traceback.
         got_request_exception.send(sender=None, request=request._request)
         logger.error("Error in the API: %s %s", request.method, request.path, exc_info=error)
     body: dict[str, Any] = {
@@ -278,7 +277,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
 
 
 class ProblemRenderer(JSONRenderer):
-    """Writes problem details, whatever the request said it accepts."""
+    """A renderer of problem details that ignores the request's Accept header."""
 
     media_type = MEDIA_TYPE
 
@@ -298,13 +297,13 @@ def _problem_of(error: Exception) -> Problem:
     headers = {}
     if code == "unauthenticated":
         headers["WWW-Authenticate"] = 'Bearer realm="CrowdRAG"'
-    # A 404's own text would say which table was looked into.
+    # The framework's text of a 404 would reveal the table.
     detail = "" if code == "not-found" else str(getattr(error, "detail", error))
     return Problem(code, detail, headers=headers)
 
 
 def _flatten_errors(details: Any, where: str, path: str = "") -> Iterator[dict[str, Any]]:
-    """Flatten a serializer's errors, nested as its fields are, into a list with a pointer each."""
+    """Flatten a serializer's nested errors to a list; each has a pointer."""
     if isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["message"], str):
         named = path.removesuffix("/non_field_errors")
         at = f"#{named}" if where == "pointer" else named.removeprefix("/")

@@ -1,7 +1,7 @@
 """Rate limits of the API: requests a minute, with a burst.
 
-Each request moves the moment until which its sender's allowance is used up (the generic cell rate algorithm): one
-statement, atomic in the database, for however many web processes there are.
+Each request advances the time until which its user's allowance is used up (generic cell rate algorithm). This is one
+atomic database statement, so it works with any number of web processes.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from crowdrag.studies.models import User
 
 from .models import RateLimitState
 
-# A row comes back if there was room, and only then was it moved.
+# Returns a row only if the request is allowed, and advances the time only then.
 _TAKE = """
     INSERT INTO api_ratelimitstate AS held (user_id, used_until) VALUES (%(user)s, %(now)s + %(each)s)
     ON CONFLICT (user_id) DO UPDATE SET used_until = GREATEST(held.used_until, %(now)s) + %(each)s
@@ -26,18 +26,18 @@ _TAKE = """
 
 @dataclass(frozen=True)
 class RateLimitStatus:
-    """How somebody stands: whether this request may pass, how many more may at once, and when the next or all may.
+    """The state of a user's rate limit.
 
     Attributes
     ----------
     passes
-        whether there was room for this one.
+        Whether this request is allowed.
     left
-        how many more may come at once.
+        The number of further requests allowed at once.
     wait
-        seconds until one more may come; 0 where one may now.
+        Seconds until the next request is allowed; 0 if it is allowed now.
     full
-        seconds until as many as ever may come at once.
+        Seconds until the full burst is allowed again.
     """
 
     passes: bool
@@ -47,7 +47,7 @@ class RateLimitStatus:
 
 
 def take(*, user: User, now: datetime | None = None) -> RateLimitStatus | None:
-    """Count a request of somebody; None where nothing is counted."""
+    """Count a user's request and return their status; None if there is no limit."""
     if not settings.API_PER_MINUTE:
         return None
     now = now or timezone.now()

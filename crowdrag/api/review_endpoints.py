@@ -1,7 +1,4 @@
-"""Endpoints of review locks (`assignments.review_locks`).
-
-It is held, put back, and given out.
-"""
+"""Endpoints of review locks (`assignments.review_locks`): hold, release, and next work."""
 
 from typing import Any, ClassVar, TypeVar
 
@@ -35,7 +32,7 @@ class Hold(RequestBody):
 
 
 class NextWork(RequestBody):
-    """What was before; what else there is to say which is to be next narrows it."""
+    """The body of a request for the next work; subclasses add filters."""
 
     after = serializers.CharField(
         max_length=200, required=False, allow_blank=True, default="",
@@ -56,11 +53,11 @@ class ReviewEndpoint(Endpoint):
     shows: ClassVar = AuditedContent.REVIEW
 
     def work(self) -> Any:
-        """Return the work that the address names."""
+        """Return the work with the ID in the URL."""
         raise NotImplementedError
 
     def member(self, email: str | None) -> User | None:
-        """Return the member of this address; nobody for none."""
+        """Return the member with this email address; None without an address."""
         if email is None:
             return None
         user = User.objects.filter(email__iexact=email, memberships__study=self.study).first()
@@ -70,7 +67,7 @@ class ReviewEndpoint(Endpoint):
         return user
 
     def shown(self, external_id: str | None = None) -> Response:
-        """Answer with the work as it is now: the one that the address names unless it is said."""
+        """Return a response with the current work; by default, the one in the URL."""
         raise NotImplementedError
 
 
@@ -96,7 +93,7 @@ class ReviewLockEndpoint(ReviewEndpoint):
 
 
 def require_work(row: W | None) -> W:
-    """Return what was given out to a reviewer; say so where there is nothing."""
+    """Return the work that a reviewer got; raise a problem if there is none."""
     if row is None:
         raise Problem("conflict", "There is nothing to review. All work is decided or open with another reviewer.")
     return row

@@ -1,4 +1,4 @@
-"""The OpenAPI description of endpoints: what all of them share."""
+"""The shared parts of the OpenAPI description of endpoints."""
 
 from copy import deepcopy
 from typing import Any
@@ -40,14 +40,14 @@ _PROBLEM = {
 
 
 class EndpointSchema(AutoSchema):
-    """Describes an endpoint: its summary is the first line of what its method says, its needs are named."""
+    """The description of an endpoint: summary and text from the docstring, and the required role and scope."""
 
     def get_summary(self) -> str | None:
-        """Return the first line of what the method says of itself; of a list, of its class."""
+        """Return the first line of the method's docstring; for lists, of the class's docstring."""
         return self._docstring().splitlines()[0] if self._docstring() else None
 
-    def get_description(self) -> str:  # type: ignore[override] # as drf-spectacular has it
-        """Return what the method says of itself, and what it needs."""
+    def get_description(self) -> str:  # type: ignore[override] # same as in drf-spectacular
+        """Return the rest of the docstring, and the required role and scope."""
         text = "\n".join(self._docstring().splitlines()[1:]).strip()
         need = self.view.needs.get(self.method) if isinstance(self.view, Endpoint) else None
         if need is None:
@@ -57,7 +57,7 @@ class EndpointSchema(AutoSchema):
         return f"{text}\n\n{who} {scope}".strip()
 
     def get_tags(self) -> list[str]:
-        """Return the noun that an endpoint is about: the last one of its address."""
+        """Return the tag of an endpoint: a noun of its URL."""
         nouns = [step for step in self.path.strip("/").split("/")[2:] if "{" not in step]
         return [nouns[1] if len(nouns) > 1 else nouns[0]] if nouns else ["api"]
 
@@ -105,7 +105,7 @@ class EndpointSchema(AutoSchema):
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if not isinstance(self.view, Endpoint) or direction != "response":
             return bodies
-        # A copy: the framework's hook puts a reference into it, which the next description would not resolve.
+        # Copy the schema because a hook of the framework inserts a reference that later descriptions cannot resolve.
         component = ResolvedComponent(  # type: ignore[no-untyped-call]
             name="Problem", type=ResolvedComponent.SCHEMA, schema=deepcopy(_PROBLEM), object="Problem"
         )
@@ -120,25 +120,25 @@ class EndpointSchema(AutoSchema):
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Describes the header with a token."""
+    """The description of token authentication."""
 
     target_class = "crowdrag.accounts.authentication.BearerTokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        """Return what OpenAPI calls a bearer token."""
+        """Return the OpenAPI definition of a bearer token."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "crowdrag_…"}
 
 
 class PageSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """Describes the cookie of whoever is signed in on pages, as the framework's own class does."""
+    """The description of session authentication, as in the framework's own class."""
 
     target_class = "crowdrag.accounts.authentication.PageSessionAuthentication"
     priority = 1
 
 
 def close_request_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Say of every body that comes in that fields which it does not name are refused: a hook of drf-spectacular."""
+    """Declare that request bodies reject unknown fields; a hook of drf-spectacular."""
     for name, schema in result.get("components", {}).get("schemas", {}).items():
         if name.endswith("Request") and schema.get("type") == "object" and "properties" in schema:
             schema.setdefault("additionalProperties", False)

@@ -1,7 +1,6 @@
 """Request bodies, fields and filters that all endpoints share.
 
-A body's field that nobody named is refused, and a filter's value that is none of its kind; the libraries' own would
-let both pass in silence.
+Unknown fields of a body and invalid filter values are rejected. The libraries' own classes would silently ignore both.
 """
 
 import json
@@ -24,7 +23,7 @@ from crowdrag.studies.enums import Role
 
 
 class RequestBody(serializers.Serializer[Any]):
-    """The body of a request. A field that it does not name is refused, so that none is misspelt in silence."""
+    """The body of a request. Unknown fields are rejected, so that misspelt names are noticed."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Check the names, then the values."""
@@ -34,13 +33,13 @@ class RequestBody(serializers.Serializer[Any]):
                 raise serializers.ValidationError(
                     {name: ["This field does not exist here."] for name in unknown}, "unknown"
                 )
-            # What comes with files is text throughout.
+            # In multipart requests (with files), all values are text.
             if not isinstance(data, QueryDict):
                 self._as_described(data)
         return super().to_internal_value(data)
 
     def _as_described(self, data: dict[Any, Any]) -> None:
-        """Refuse what the framework would make another type of: a number is no text, and "1" is no number."""
+        """Reject values of the wrong JSON type, such as 1 for a text, which the framework would convert."""
         wrong: dict[str, list[Any]] = {}
         for name, field in self.fields.items():
             value = data.get(name)
@@ -53,11 +52,11 @@ class RequestBody(serializers.Serializer[Any]):
 
 
 def _is_of_type(value: Any, types: tuple[type, ...]) -> bool:
-    # In JSON true is no number, in Python it is one.
+    # In Python, bool is a subclass of int; in JSON, true is not a number.
     return isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
-#: Fields, what JSON gives them, and what is said otherwise. An integer may come as 1.0: JSON knows one kind of number.
+#: Field classes, accepted types, and error messages. Integers may be sent as 1.0: JSON has only one number type.
 _JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
     (
         (serializers.CharField, serializers.ChoiceField, serializers.DateTimeField, serializers.UUIDField),
@@ -71,16 +70,16 @@ _JSON_TYPES: tuple[tuple[tuple[type, ...], tuple[type, ...], Any], ...] = (
 
 @extend_schema_field({"type": "string", "enum": Role.names})
 class RoleField(serializers.Field[Any, Any, Any, Any]):
-    """A role by its name, as `VIEWER`."""
+    """A role by name, for example `VIEWER`."""
 
     default_error_messages = {"unknown": "One of {roles}."}
 
     def to_representation(self, value: Any) -> str:
-        """Return its name."""
+        """Return the role's name."""
         return Role(value).name
 
     def to_internal_value(self, data: Any) -> Role:
-        """Return the role of this name."""
+        """Return the role with this name."""
         if not isinstance(data, str) or data not in Role.names:
             self.fail("unknown", roles=", ".join(Role.names))
         return Role[data]
@@ -89,8 +88,8 @@ class RoleField(serializers.Field[Any, Any, Any, Any]):
 class _StrictBooleanField(forms.NullBooleanField):
     widget = forms.TextInput
 
-    def to_python(self, value: Any) -> bool | None:  # type: ignore[override] # of NullBooleanField it is
-        """Return what was said; None where nothing was."""
+    def to_python(self, value: Any) -> bool | None:  # type: ignore[override] # the signature of NullBooleanField
+        """Return the value; None if it is empty."""
         if value in (None, ""):
             return None
         if value not in ("true", "false"):
@@ -98,23 +97,23 @@ class _StrictBooleanField(forms.NullBooleanField):
         return bool(value == "true")
 
 
-class StrictBooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # it comes without types
-    """Filters by yes or no. The library's own takes what it does not know for no filter, and gives everything."""
+class StrictBooleanFilter(django_filters.BooleanFilter):  # type: ignore[misc] # untyped base class
+    """A filter by true or false. The library's own filter ignores invalid values and returns everything."""
 
     field_class = _StrictBooleanField
 
 
-class IntegerFilter(django_filters.NumberFilter):  # type: ignore[misc] # it comes without types
-    """Filters by a whole number. The library's own takes any decimal."""
+class IntegerFilter(django_filters.NumberFilter):  # type: ignore[misc] # untyped base class
+    """A filter by a whole number. The library's own filter accepts any decimal."""
 
     field_class = forms.IntegerField
 
 
 class TimeField(IsoDateTimeField):  # type: ignore[misc] # without types
-    """A date-time in UTC, since the database knows fewer offsets than ISO 8601."""
+    """A date-time in UTC, because the database supports fewer offsets than ISO 8601."""
 
     def to_python(self, value: Any) -> Any:
-        """Return the moment, or refuse what cannot be one."""
+        """Return the time; reject invalid ones."""
         try:
             time = super().to_python(value)
             return time.astimezone(UTC) if isinstance(time, datetime) else time
@@ -132,15 +131,15 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class StorableJSONParser(JSONParser):
-    """The framework's, but what is nested too deeply or holds half a surrogate pair is malformed, and no error of ours.
+    """The framework's parser, but too deep nesting and lone surrogates are malformed input instead of server errors.
 
-    Such a text has no UTF-8, so neither the database nor an answer can hold it.
+    A text with lone surrogates has no UTF-8 encoding, so it can be neither stored nor returned.
     """
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return what the body holds."""
+        """Return the content of the body."""
         try:
             content = super().parse(stream, media_type, parser_context)
             holds_half = _LONE_SURROGATE.search(json.dumps(content, ensure_ascii=False))

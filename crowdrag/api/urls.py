@@ -1,4 +1,4 @@
-"""Addresses of the API's core. Endpoints of other apps stand in their own urls, under `api/v1/` as well."""
+"""URLs of the API's core. Endpoints of other apps are in their own urls, also under `api/v1/`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of the API: the OpenAPI description, the explorer, the list of problems."""
+"""Pages of the API: the OpenAPI description, the explorer, and the list of problems."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from crowdrag.studies.access import public, signed_in
 from .endpoints import Endpoint
 from .problems import PROBLEM_TYPES, Problem
 
-# The description is of no study and of nobody: whoever reads it learns what stands in the source.
+# The description is public: it contains no data of studies or users, only what is in the source code.
 schema = public(
     SpectacularAPIView.as_view(
         authentication_classes=[], permission_classes=[], renderer_classes=[OpenApiJsonRenderer2]
@@ -22,24 +22,24 @@ schema = public(
 
 @public
 def problems(request: HttpRequest) -> HttpResponse:
-    """Explain each sort of problem: `type` in an answer leads here."""
+    """Explain all problem types; the `type` of a problem is a URL of this page."""
     return render(request, "api/problems.html", {"sorts": PROBLEM_TYPES.values()})
 
 
 @signed_in
 def explorer(request: HttpRequest) -> HttpResponse:
-    """Let people read the description and try endpoints as who they are signed in as."""
+    """Show the API description, in which signed-in users can try the endpoints."""
     context = {"scopes": list(Scope), "per_minute": settings.API_PER_MINUTE, "at_once": settings.API_AT_ONCE}
     return render(request, "api/explorer.html", context)
 
 
 class UnknownAddress(Endpoint):
-    """An address of the API that there is not: said as its problems are said, to whoever asks."""
+    """An unknown URL of the API, answered with a problem for everybody."""
 
     authentication_classes = ()
     permission_classes = ()
     schema = None
 
     def check_permissions(self, request: object) -> None:
-        """Refuse: there is nothing that anybody might do."""
+        """Raise the problem "not found"."""
         raise Problem("not-found")

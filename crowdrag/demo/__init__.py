@@ -1,1 +1,1 @@
-"""The demo study: its texts, its simulated crowd, and how it is set up."""
+"""The demo study: texts, simulated crowd, and setup."""

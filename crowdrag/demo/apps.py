@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""The registration of the demo app."""
 
 from django.apps import AppConfig
 from django.urls import reverse
@@ -12,7 +12,7 @@ class DemoConfig(AppConfig):
     verbose_name = "Demo"
 
     def ready(self) -> None:
-        """Register what the demo does for long."""
+        """Register the demo's run kinds."""
         from crowdrag.demo import sample, setup
         from crowdrag.jobs.kinds import Kind, register
         from crowdrag.studies.navigation import StartOffer, register_start

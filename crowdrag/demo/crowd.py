@@ -1,22 +1,22 @@
 """A simulated crowd that judges pairs of responses, for the demo study and for tests of the statistics.
 
-The story, in the order in which it is drawn:
+The generative model, in the order of the draws:
 
-1. **Quality.** Every response has an overall merit ``M ~ Normal(expected, spread)``; its merit on a dimension is
-   ``m = M + Normal(0, offset)``, on the overall dimension ``M`` itself. Merits are on a log scale, like Rao-Kupper's.
-2. **Pairs.** All pairs of a topic's responses, the sides balanced; a third of them in both orders. They are shuffled
-   and dealt into questionnaires of 15, the two orders of a pair into different ones wherever that is possible.
-3. **People.** Most have a small spam probability e0, some (`spammers`) a large one; it differs a little between
-   dimensions. Each has a strategy: a distribution over a, n and b from which they draw when they spam. Each also
-   leans slightly to one side (position bias) and has a pace.
-4. **Judgments** (MACE's generative story, with a noisy view of the truth). With probability e0 a person draws from the
-   strategy. Else they perceive ``x = sharpness (m_left - m_right) + lean + Logistic(0, 1)`` and say a (left) if
-   ``x > threshold``, b (right) if ``x < -threshold``, and n between: exactly the probabilities of the Rao-Kupper model.
-   Dimensions without a neutral option have the threshold 0, and half of a strategy's n goes to either side.
-5. **Times.** Log-normal seconds an item, shorter for spammers, but never under 40 s on average: the published
-   study rejects questionnaires done in less than ten minutes, and these are the ones that passed.
+1. **Quality.** Each response has an overall merit ``M ~ Normal(expected, spread)``; its merit on a dimension is
+   ``m = M + Normal(0, offset)``, or ``M`` on the overall dimension. Merits are on a log scale, like Rao-Kupper's.
+2. **Pairs.** All pairs of a topic's responses with balanced sides; a third of them in both orders. They are shuffled
+and split into questionnaires of 15, with the two orders of a pair in different questionnaires if possible.
+3. **People.** Most have a small spam probability e0, and some (`spammers`) a large one; it varies a little between
+dimensions. Each person has a strategy (a distribution over a, n and b from which they draw when they spam), a
+slight lean to one side (position bias) and a pace.
+4. **Judgments** (MACE's generative model with noisy perception). With probability e0, a person draws from the
+strategy. Otherwise, they perceive ``x = sharpness (m_left - m_right) + lean + Logistic(0, 1)`` and answer a (left)
+if ``x > threshold``, b (right) if ``x < -threshold``, and n between: exactly the probabilities of the Rao-Kupper
+model. Dimensions without a neutral option have threshold 0, and each side gets half of the strategy's n.
+5. **Times.** Log-normal seconds per item, shorter for spammers, but at least 40 s on average because the published
+study rejected questionnaires that took less than ten minutes.
 
-What was latent is returned beside the judgments, so that estimates can be compared with it.
+The latent values are returned with the judgments, so that estimates can be compared with them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from analysis.stats import simulation
 
-A, N, B = -1, 0, 1  # a judgment as presented: a is the left response, b the right one
+A, N, B = -1, 0, 1  # judgments as presented: a is the left response, b the right one
 
 DIMENSIONS = (
     "correctness_topical",
@@ -48,50 +48,50 @@ class NothingToJudgeError(ValueError):
 
 
 class UnknownResponseError(ValueError):
-    """A response is named that no topic has."""
+    """An expected merit is given for a response that no topic has."""
 
 
 class TooFewPeopleError(ValueError):
-    """There are fewer people than judges of one questionnaire."""
+    """There are fewer people than judges needed for a questionnaire."""
 
 
 @dataclass(frozen=True)
 class CrowdSettings:
-    """How the crowd is made up; the defaults agree a little more than the published crowd did (alpha 0.2 to 0.3)."""
+    """Parameters of the crowd. With the defaults, agreement is slightly above the published one (alpha 0.2 to 0.3)."""
 
     dimensions: tuple[str, ...] = DIMENSIONS
     forced: frozenset[str] = frozenset({OVERALL})  # dimensions without a neutral option
     reversed_share: float = 1 / 3
     pairs_per_questionnaire: int = 15
     judges: int = 5
-    participants: int | None = None  # None: everybody answers one questionnaire
+    participants: int | None = None  # None: each person answers one questionnaire
     spread: float = 1.0
     offset: float = 0.5
     sharpness: float = 2.5
     threshold: float = 0.7
     spammers: float = 0.25
     lean: float = 0.15
-    seconds: float = 85.0  # the median of an item
-    fewest_seconds: float = 40.0  # on average over a questionnaire
-    days: float = 3.0  # within which everybody begins
+    seconds: float = 85.0  # median per item
+    fewest_seconds: float = 40.0  # per item, averaged over a questionnaire
+    days: float = 3.0  # period in which everybody begins
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two responses to one topic as they are shown."""
+    """Two responses to a topic, as presented."""
 
     topic: str
     left: str
     right: str
 
     def reverse(self) -> "Pair":
-        """Give the same two responses in the other order."""
+        """Return the pair in the other order."""
         return Pair(self.topic, self.right, self.left)
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """The pairs that one person answers in one go, in order."""
+    """Pairs that a person judges in order in one session."""
 
     number: int
     pairs: tuple[Pair, ...]
@@ -110,7 +110,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One questionnaire answered by one person."""
+    """A questionnaire answered by one person."""
 
     questionnaire: int
     participant: str
@@ -120,11 +120,11 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Judgment:
-    """One answer as it was presented: -1 is a (left better), 0 n (neither), 1 b (right better)."""
+    """A judgment as presented: -1 is a (left better), 0 n (neither), 1 b (right better)."""
 
     questionnaire: int
     participant: str
-    position: int  # of the pair in the questionnaire, from 1
+    position: int  # position of the pair in the questionnaire, from 1
     pair: Pair
     dimension: str
     value: int
@@ -133,7 +133,7 @@ class Judgment:
 
 @dataclass(frozen=True)
 class Truth:
-    """What nobody could see.
+    """The latent values.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Everything that was simulated."""
+    """The result of a simulation."""
 
     settings: CrowdSettings
     questionnaires: tuple[Questionnaire, ...]
@@ -168,19 +168,19 @@ def simulate(
     settings: CrowdSettings | None = None,
     expected: Mapping[str, float] | None = None,
 ) -> Crowd:
-    """Let a simulated crowd judge all pairs of every topic's responses.
+    """Simulate a crowd that judges all pairs of each topic's responses.
 
     Parameters
     ----------
-    topics : mapping of topic to the ids of its responses
-        A response belongs to one topic. Topics with a single response contribute no pairs.
+    topics : mapping of topic to the IDs of its responses
+        Each response belongs to one topic. Topics with a single response have no pairs.
     rng : Generator
-        The only source of chance: the same state and input give the same crowd.
+        The only source of randomness: equal state and input give the same crowd.
     opened_at : datetime
-        Aware; nobody begins before it.
+        Timezone-aware; nobody begins before it.
     settings : Settings, optional
     expected : mapping of response to the mean of its overall merit, optional
-        0 where a response is missing; a difference of 1 is one standard deviation between responses.
+        Default 0. A difference of 1 is one standard deviation between responses.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def simulate(
 def draw_merits(
     responses: Sequence[str], *, expected: Mapping[str, float], settings: CrowdSettings, rng: np.random.Generator
 ) -> dict[str, tuple[float, ...]]:
-    """Draw the merit of every response on every dimension (step 1)."""
+    """Draw the merit of each response on each dimension (step 1)."""
     means = np.array([expected.get(response, 0.0) for response in responses])
     overall = rng.normal(means, settings.spread)
     offsets = rng.normal(0, settings.offset, (len(responses), len(settings.dimensions)))
@@ -241,16 +241,16 @@ def draw_merits(
 
 
 def draw_pairs(topics: Mapping[str, Sequence[str]], *, reversed_share: float, rng: np.random.Generator) -> list[Pair]:
-    """Give all pairs of each topic once, sides balanced per response, and a share of them reversed too (step 2).
+    """Return all pairs of each topic once, with sides balanced by response, and a share of them also reversed (step 2).
 
-    Those reversed are a systematic sample along the topics, so that every topic has its share of them within one.
+    The reversed pairs are a systematic sample over the topics, so that each topic has its share of them, within one.
     """
     forward = []
     for topic, group in topics.items():
         order = [group[i] for i in rng.permutation(len(group))]
         drawn = []
         for (i, first), (j, second) in combinations(enumerate(order), 2):
-            # An odd distance puts the first left, an even one right: nobody is left more than once too often.
+            # At odd distances the first is left, at even ones right, so that each response is balanced within one.
             drawn.append(Pair(topic, first, second) if (j - i) % 2 else Pair(topic, second, first))
         forward += [drawn[i] for i in rng.permutation(len(drawn))]
     marks = np.floor(np.arange(len(forward) + 1) * reversed_share + rng.uniform())
@@ -258,7 +258,7 @@ def draw_pairs(topics: Mapping[str, Sequence[str]], *, reversed_share: float, rn
 
 
 def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple[Questionnaire, ...]:
-    """Shuffle pairs into questionnaires of `size` (the last may be shorter), a pair's two orders apart if possible."""
+    """Shuffle pairs into questionnaires of `size` (the last may be shorter); separate a pair's orders if possible."""
     dealt = [pairs[i] for i in rng.permutation(len(pairs))]
     index_of_pair = {pair: index for index, pair in enumerate(dealt)}
 
@@ -279,7 +279,7 @@ def deal(pairs: Sequence[Pair], *, size: int, rng: np.random.Generator) -> tuple
 
 
 def draw_people(count: int, *, settings: CrowdSettings, rng: np.random.Generator) -> tuple[Person, ...]:
-    """Draw judges (step 3): e0 from Beta(2, 8), of spammers from Beta(12, 2), plus Normal(0, 0.3) on the logit."""
+    """Draw judges (step 3): e0 from Beta(2, 8), for spammers Beta(12, 2), plus Normal(0, 0.3) on the logit scale."""
     if count < settings.judges:
         raise TooFewPeopleError(f"{count} people cannot give {settings.judges} judgments each: raise `participants`")
     spammer = np.zeros(count, dtype=bool)
@@ -324,13 +324,13 @@ def answer(
 
 
 def true_values(pair: Pair, *, merit: Mapping[str, Sequence[float]], settings: CrowdSettings) -> tuple[int, ...]:
-    """Judge a pair as somebody without noise, lean or spam would."""
+    """Judge a pair without noise, lean or spam."""
     lead = settings.sharpness * _lead([pair], merit)
     return tuple((simulation.verdict(lead, _thresholds(settings))[0] + A).tolist())
 
 
 def _lead(pairs: Sequence[Pair], merit: Mapping[str, Sequence[float]]) -> NDArray[np.float64]:
-    """By how much the left response is better: (n_pairs, n_dimensions)."""
+    """Return how much better the left response is, shape (n_pairs, n_dimensions)."""
     left = np.array([merit[pair.left] for pair in pairs], dtype=np.float64)
     return np.subtract(left, np.array([merit[pair.right] for pair in pairs], dtype=np.float64))
 
@@ -342,7 +342,7 @@ def _thresholds(settings: CrowdSettings) -> NDArray[np.float64]:
 def _staff(
     questionnaires: Sequence[Questionnaire], people: Sequence[Person], *, judges: int, rng: np.random.Generator
 ) -> list[tuple[Questionnaire, Person]]:
-    """Give every questionnaire its judges: those who have had the fewest so far, at random among equals."""
+    """Assign judges to each questionnaire: those with the fewest so far, at random among equals."""
     load = np.zeros(len(people))
     staffed = []
     for questionnaire in questionnaires:
@@ -353,7 +353,7 @@ def _staff(
 
 
 def _seconds(person: Person, count: int, *, settings: CrowdSettings, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw seconds an item (step 5), to a tenth; a questionnaire under the limit is stretched to just above it."""
+    """Draw seconds per item (step 5), to a tenth; a questionnaire below the limit is stretched to just above it."""
     haste = 1 - 0.6 * float(np.mean(person.spam_probability))
     seconds = settings.seconds * person.pace * haste * rng.lognormal(0, 0.4, count)
     least = settings.fewest_seconds * count

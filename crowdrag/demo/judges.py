@@ -1,7 +1,7 @@
-"""Judging in the demo: an open campaign, and simulated judges to screen.
+"""Judging in the demo: an open campaign, and simulated judges whose work can be screened.
 
-They judge through the calls that the page uses: claim, answer, say how long they looked, hand in. What they hand in
-waits for a person to decide, so the figures of the simulated crowd stay what they are.
+They use the same functions as the page: claim, answer, report viewing times, submit. Their questionnaires await a
+reviewer's decision, so they do not change the figures of the simulated crowd.
 """
 
 import json
@@ -31,7 +31,7 @@ from . import crowd, simulated_judgments, texts
 
 NAME: Final = "Try it: compare answers"
 LABEL: Final = "For whoever looks at the demo"
-# Few and short questionnaires: one is judged in ten minutes. Cents of a dollar. Nobody is kept from judging several.
+# Few, short questionnaires of ten minutes. Money in US cents. There is no limit per person.
 TERMS: Final[dict[str, Any]] = {
     "k": 3, "pay": 250, "fee": 0, "tax": 0, "wage_floor": 1200, "minutes": 10, "lease_minutes": 60,
     "questionnaires_per_person": None, "minimum_seconds": 120, "eligibility": {},
@@ -42,7 +42,7 @@ SEED: Final = 25
 
 @dataclass(frozen=True)
 class JudgingStyle:
-    """How somebody judges: with which chance they do not look, how they answer then, seconds an item, checks read."""
+    """A manner of judging: spam probability, spam strategy, seconds per item, and whether checks are read."""
 
     spam: float
     strategy: tuple[float, float, float]
@@ -58,12 +58,12 @@ JUDGING_STYLES: Final[Mapping[str, JudgingStyle]] = {
 
 
 def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
-    """Open the campaign, make the link, let the simulated judges judge; what is there already stays.
+    """Open the campaign, create the link, and let the simulated judges judge. Existing objects stay unchanged.
 
     Returns
     -------
     EntryLink or None
-        None where somebody closed the link.
+        None if the link was closed.
     """
     began = now - timedelta(hours=4)
     campaign = campaign_of(study) or services.create_draft(
@@ -82,7 +82,7 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink | None:
 
 
 def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
-    """Let the local model judge what people are asked in both orders, once; None where that was begun before."""
+    """Let the local model judge the campaign's items in both orders, once; None if it was started before."""
     campaign = campaign_of(study)
     if campaign is None or study.runs.filter(kind=judge_run.KIND).exists():
         return None
@@ -95,12 +95,12 @@ def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
 
 
 def campaign_of(study: Study) -> Campaign | None:
-    """Return the campaign that one can judge in, if it is there."""
+    """Return the campaign that is open to visitors; None if there is none."""
     return Campaign.objects.filter(study=study, name=NAME).select_related("study", "consent_text").first()
 
 
 def open_link(study: Study) -> EntryLink | None:
-    """Return the link by which anybody may judge, if it is open."""
+    """Return the open link for judging; None if it was closed."""
     campaign = campaign_of(study)
     if campaign is None:
         return None
@@ -112,7 +112,7 @@ def open_link(study: Study) -> EntryLink | None:
 
 @transaction.atomic
 def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: int, now: datetime) -> None:
-    """Let one simulated judge do one questionnaire, all of it or nothing; one that is there stays as it is."""
+    """Let a simulated judge answer a questionnaire in one transaction, unless it exists."""
     person = _person(link, campaign, script["judge"], now)
     if Assignment.objects.filter(participant=person).exists():
         return
@@ -126,7 +126,7 @@ def judge(link: EntryLink, campaign: Campaign, script: Mapping[str, Any], seed: 
 
 
 def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Participant:
-    """Return the simulated judge of this name, who came by the link and agreed."""
+    """Return the simulated judge with this name, who entered by the link and consented."""
     person = enrolment.enrol(link=link, signed_visit=enrolment.sign_visit(name), now=now)
     if not person.is_simulated:
         Participant.objects.filter(pk=person.pk).update(is_simulated=True)
@@ -139,7 +139,7 @@ def _person(link: EntryLink, campaign: Campaign, name: str, now: datetime) -> Pa
 def _answer(
     assignment: Assignment, manner: JudgingStyle, rng: np.random.Generator, now: datetime, *, share: float
 ) -> datetime:
-    """Answer the questionnaire, or the first part of it, item by item; return when that was done."""
+    """Answer a questionnaire, or its first part, item by item; return the time of the end."""
     entries = list(
         assignment.questionnaire.entries.select_related("item__pair__a", "item__pair__b").order_by("position")
     )
@@ -164,7 +164,7 @@ def _answer(
 
 
 def _checked(check: AttentionCheck, manner: JudgingStyle) -> int:
-    """Answer an attention check: as it says, or, without reading it, otherwise."""
+    """Answer an attention check: correctly, or wrongly if the judge does not read checks."""
     others = [option["value"] for option in check.options if option["value"] != check.expected]
     return check.expected if manner.reads_checks or not others else int(others[0])
 
@@ -172,7 +172,7 @@ def _checked(check: AttentionCheck, manner: JudgingStyle) -> int:
 def _values(
     campaign: Campaign, items: list[Item], manner: JudgingStyle, rng: np.random.Generator
 ) -> dict[int, dict[int, int]]:
-    """Answer items as the simulated crowd does, from the same expected merits: by item and dimension."""
+    """Answer items like the simulated crowd, from the same expected merits; by item and dimension."""
     dimensions = {
         each.dimension.name: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")
     }
@@ -195,5 +195,5 @@ def _values(
 
 
 def _option(options: list[int], value: int) -> int:
-    """Return the option that is meant: the left one, where neither is no option."""
+    """Return the option for a value: the left one if there is no neutral option."""
     return value if value in options else min(options)

@@ -1,7 +1,7 @@
-"""Sample data for a study of one's own: the texts of the demo, judged by the simulated crowd and analysed.
+"""Sample data for a new study: the texts of the demo, judged by the simulated crowd and analysed.
 
-One run stores the texts; the simulated judgments and the analysis follow it, each started in the transaction that ends
-the one before.
+One run stores the texts. The simulated judgments and the analysis follow as further runs, each started in the
+transaction that ends the run before.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ KIND: Final = "demo.sample"
 
 
 class StudyNotEmptyError(ValueError):
-    """Sample data is for a study without data, so that nobody mixes it with their own."""
+    """The study already has data, which must not be mixed with sample data."""
 
     def __init__(self) -> None:
         super().__init__("This study has topics already. Create another study to try it with sample data.")
@@ -35,12 +35,12 @@ class StudyNotEmptyError(ValueError):
 
 @transaction.atomic
 def start(*, study: Study, by: User | None, now: datetime | None = None) -> Run:
-    """Copy the sample into a study, and mark the study as simulated; again, it is the same run.
+    """Copy the sample into a study, and mark the study as simulated. A repeated call returns the same run.
 
     Raises
     ------
     StudyNotEmptyError
-        If the study has topics that are not the sample's.
+        If the study has topics that are not in the sample.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     ended_early = (RunState.FAILED, RunState.CANCELLED)
@@ -61,7 +61,7 @@ class _Read:
 
 
 def store_sample(work: kinds.Work) -> kinds.Effect:
-    """Read the texts of the sample; the effect stores them as their importers do."""
+    """Read the texts of the sample; the effect stores them with their importers."""
     contents: list[_Read] = []
     for done, (what, name) in enumerate(setup.IMPORTS):
         work.report(done, len(setup.IMPORTS), name)
@@ -85,5 +85,5 @@ def store_sample(work: kinds.Work) -> kinds.Effect:
 
 
 def after_sample(run: Run) -> None:
-    """Let the simulated crowd judge it."""
+    """Start the simulated judgments."""
     lifecycle.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)

@@ -1,8 +1,7 @@
-"""Create the demo study: people, imported texts, and the runs that follow.
+"""Create the demo study: people, imported texts, and further runs.
 
-The long work: a simulated crowd judges, the local model writes what is open, and that is judged as well. Each step
-starts the next one when it ends, in the transaction that ends it, so that a demo that was killed anywhere goes on where
-it was.
+The runs: a simulated crowd judges, the local model writes missing responses, and these are judged as well. Each step
+starts the next one in the transaction that ends it, so that an interrupted demo continues where it stopped.
 """
 
 import secrets
@@ -35,12 +34,12 @@ from writing.models import Style
 from . import crowd, judges, simulated_judgments, texts, writers
 
 LOCAL_ENDPOINT = endpoints.LOCAL_NAME
-# Some warmth, and a penalty on repeating itself, which very small models need.
+# Some temperature, and a penalty on repetition, which very small models need.
 PARAMETERS = {"temperature": 0.4, "frequency_penalty": 0.6, "max_tokens": 900, "seed": 0}
 
 
 def writing_order(*, study: Study, now: datetime) -> writer_run.Order:
-    """Return what the demo asks the local model for: what people left open, in a form that keeps it to its passages."""
+    """Return the order to the local model: the missing responses, in a format that restricts it to its passages."""
     styles = [Style.objects.filter(study=study, name=name).latest("version") for name in texts.STYLES]
     return writer_run.Order(
         endpoint=Endpoint.objects.get(name=LOCAL_ENDPOINT).pk,
@@ -53,13 +52,13 @@ def writing_order(*, study: Study, now: datetime) -> writer_run.Order:
 
 
 def after_writing(run: Run) -> None:
-    """Let the crowd judge what was written."""
+    """Start the judgments of the written responses."""
     writer_run.finish(run)
     lifecycle.start(study=run.study, kind="demo.judge", by=run.created_by, seed=run.seed)
 
 
 def simulate_judgments(work: Work) -> Callable[[], None]:
-    """Simulate the crowd's judgments of every pair of responses."""
+    """Simulate the crowd's judgments of all pairs of responses."""
     topics, expected = simulated_judgments.responses(work.run.study)
     simulated = crowd.simulate(
         topics,
@@ -77,7 +76,7 @@ def simulate_judgments(work: Work) -> Callable[[], None]:
 
 
 def after_judging(run: Run) -> None:
-    """Analyse what the crowd judged."""
+    """Start the analysis of the judgments."""
     analyses_services.start(study=run.study, by=run.created_by, seed=run.seed)
 
 
@@ -101,23 +100,23 @@ class DemoError(RuntimeError):
 
 @dataclass(frozen=True)
 class Demo:
-    """What was set up, and how to get in."""
+    """The demo study and its logins and links."""
 
     study: Study
     email: str
     password: str
-    # Where anybody writes a response, without the host; and where anybody judges: empty where that was closed.
+    # The public links for writing and for judging, without the host; empty if closed.
     link: str
     judging: str = ""
 
 
 def set_up(*, now: datetime | None = None) -> Demo:
-    """Make the demo study, or bring it to where it should be; may be run again and again.
+    """Create or complete the demo study. Idempotent.
 
     Raises
     ------
     DemoError
-        If one of its imports failed.
+        If an import failed.
     """
     now = now or timezone.now()
     user, password = ensure_login(folder=settings.DATA_DIR)
@@ -148,7 +147,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
 
 
 def ensure_login(*, folder: Path) -> tuple[User, str]:
-    """Return the demo's user, an operator, and the password, kept beside the data for its owner's eyes alone."""
+    """Return the demo's user, an operator, and the password, which is stored in a file that only its owner can read."""
     kept = folder / "demo-password"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -169,7 +168,7 @@ def _import(study: Study, what: str, path: Path, by: User) -> None:
 
 
 def _begin(study: Study, user: User, now: datetime) -> None:
-    """Let the crowd judge what there is; where there is a model, let it write what is open, which is judged then."""
+    """Start the judgments; if there is a local model, also let it write missing responses, which are then judged."""
     with transaction.atomic():
         lifecycle.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:

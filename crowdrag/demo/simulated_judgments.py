@@ -1,4 +1,4 @@
-"""Judgments of the simulated crowd as rows, marked as simulated."""
+"""Storage of the simulated crowd's judgments, marked as simulated."""
 
 import json
 from dataclasses import replace
@@ -30,15 +30,15 @@ from . import crowd, texts
 
 NAME = "Simulated crowd"
 SECOND_NAME = "Simulated crowd, on what the model wrote"
-# Fewer people than the published study had, so that each answers several questionnaires and can be told apart. A small
-# spread, so that a response is about as good in the second wave as it was in the first.
+# Fewer people than in the published study, so that each answers several questionnaires and competence can be estimated.
+# A small spread, so that a response has similar merit in both waves of judgments.
 CROWD_SETTINGS = crowd.CrowdSettings(participants=15, spread=0.4)
-# What the local model writes is centred well below what people wrote; it is a very small model.
+# The mean merit of the local model's responses: far below people's because it is a very small model.
 MODEL_MERIT = -1.5
 
 
 def responses(study: Study) -> tuple[dict[str, list[str]], dict[str, float]]:
-    """Return the ids of each topic's responses, and where the simulation centres the merit of each."""
+    """Return the IDs of each topic's responses, and the expected merit of each response."""
     merits = json.loads((texts.FOLDER / "expected_merits.json").read_text())
     topics: dict[str, list[str]] = {}
     expected: dict[str, float] = {}
@@ -51,7 +51,7 @@ def responses(study: Study) -> tuple[dict[str, list[str]], dict[str, float]]:
 
 
 def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
-    """Keep of a simulation the pairs that the simulated crowd has not judged yet, in either order."""
+    """Keep only pairs of a simulation that the simulated crowd has not judged yet, in either order."""
     waves = Campaign.objects.filter(study=study, name__in=(NAME, SECOND_NAME))
     sides = Pair.objects.filter(items__campaign__in=waves).values_list("a__external_id", "b__external_id")
     judged = {frozenset(pair) for pair in sides}
@@ -73,7 +73,7 @@ def unjudged(study: Study, simulated: crowd.Crowd) -> crowd.Crowd:
 
 @transaction.atomic
 def store(*, study: Study, simulated: crowd.Crowd, now: datetime) -> Campaign | None:
-    """Store what the crowd judged as a campaign, pairs that were judged before left out; None if nothing is new."""
+    """Store the crowd's judgments of new pairs as a campaign; None if there are none."""
     bulk.lock_imports(study)
     simulated = unjudged(study, simulated)
     if not simulated.questionnaires:

@@ -1,12 +1,11 @@
-"""A typist who writes a given text in the editor, by a script that follows from a random generator.
+"""A simulated typist who writes a given text in the editor, controlled by a random generator.
 
-The typist makes the events that the editor's page would record of somebody who writes so, and sends them through the
-same calls as the page does: the server checks them, stores them, and rebuilds the text from them. What is simulated is
-the person alone, which is said wherever it shows.
+The typist generates the events that the editor's page would record, and sends them through the same functions: the
+server checks them, stores them, and rebuilds the text from them. Only the person is simulated, and pages say so.
 
-Three manners: *careful* reads the passages, pauses, mistypes, corrects, and rewords a little; *pasted* types a few
-words and pastes the rest from elsewhere; *transcribed* types as one copies from another screen: evenly, hardly a
-pause, no correction.
+There are three manners: *careful* reads the passages, pauses, makes and corrects typos, and rewords a little; *pasted*
+types a few words and pastes the rest from elsewhere; *transcribed* types as if copying from another screen: evenly,
+with hardly any pauses and no corrections.
 """
 
 import hashlib
@@ -32,7 +31,7 @@ _KEYS: Final = ((" ", "space"), ("\n", "enter"))
 
 @dataclass(frozen=True)
 class TypingStyle:
-    """How somebody types: milliseconds between keys and their spread, pauses before a sentence, share of typos."""
+    """A manner of typing: milliseconds between keys and their spread, pauses before sentences, share of typos."""
 
     pace: float
     spread: float
@@ -50,7 +49,7 @@ MANNERS: Final = {
 
 @dataclass
 class EditorClient:
-    """The editor as it records: the text, the caret, the clock, and the events so far."""
+    """A simulated editor page: text, caret, clock, and recorded events."""
 
     rng: Random
     manner: TypingStyle
@@ -60,11 +59,11 @@ class EditorClient:
     events: list[Event] = field(default_factory=list)
 
     def say(self, code: str, *fields: Any) -> None:
-        """Record an event now."""
+        """Record an event at the current time."""
         self.events.append([code, self.ms, *fields])
 
     def wait(self, low: float, high: float) -> None:
-        """Let time pass."""
+        """Let a random time pass, in milliseconds."""
         self.ms += round(self.rng.uniform(low, high))
 
     def splice(self, deleted: int, inserted: str, source: str, input_type: str) -> None:
@@ -87,7 +86,7 @@ class EditorClient:
         self.splice(1, "", "deleted", "deleteContentBackward")
 
     def type(self, words: str) -> None:
-        """Type words, with a slip of the finger now and then that is noticed soon."""
+        """Type words, with occasional typos that are soon corrected."""
         for number, character in enumerate(words):
             neighbour = NEIGHBOURS.get(character)
             if neighbour and self.rng.random() < self.manner.typos:
@@ -100,7 +99,7 @@ class EditorClient:
             self.strike(character)
 
     def read(self, rank: int, low: float, high: float) -> None:
-        """Open a passage, look at it, and close it."""
+        """Open a passage, read it, and close it."""
         self.say("o", rank, True)
         began = self.ms
         self.wait(low, high)
@@ -108,14 +107,14 @@ class EditorClient:
         self.say("o", rank, False)
 
     def check(self) -> None:
-        """Record the check sum of the text."""
+        """Record the checksum of the text."""
         self.say("h", hashlib.sha256(self.text.encode()).hexdigest()[:16])
 
 
 def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: Random, now: datetime) -> datetime:
-    """Write a text in a claimed task whose first questions are answered, and finish it; return when it was done.
+    """Write and finish a text in a claimed task whose entry survey is answered; return the time of the end.
 
-    Called again after it was killed in the middle, it deletes what is there and begins anew.
+    If an earlier call was interrupted, its text is deleted and writing starts again.
     """
     opened = sessions.open_session(task=task, device=SCREEN, now=now)
     editor = EditorClient(rng, MANNERS[manner], text=opened.text, ms=opened.elapsed, caret=0)
@@ -143,7 +142,7 @@ def write(*, task: WritingTask, text: str, manner: str, pasted: str = "", rng: R
 
 
 def perform(editor: EditorClient, text: str, pasted: str = "") -> None:
-    """Write a text at a editor in its manner."""
+    """Write a text in the editor's manner."""
     if editor.manner.reads:
         for rank in range(8):
             editor.read(rank, 8_000, 25_000)
@@ -158,8 +157,8 @@ def perform(editor: EditorClient, text: str, pasted: str = "") -> None:
 
 
 def _compose(editor: EditorClient, text: str) -> None:
-    """Write piece by piece, each piece a sentence or a part of one up to its marker."""
-    think: Callable[[], None] = lambda: editor.wait(*editor.manner.thinks)  # noqa: E731 -- one line says it
+    """Write a text in pieces; each is a sentence, or a part of one up to its citation marker."""
+    think: Callable[[], None] = lambda: editor.wait(*editor.manner.thinks)  # noqa: E731 -- shorter than a function
     done = 0
     for marker in MARKER.finditer(text):
         ranks = [int(rank) for rank in re.findall(r"\d+", marker[0])]
@@ -174,7 +173,7 @@ def _compose(editor: EditorClient, text: str) -> None:
 
 
 def _cite(editor: EditorClient, marker: str, ranks: list[int]) -> None:
-    """Cite by the passage's button where one passage is cited, else by typing."""
+    """Cite with the passage's button if there is one passage; otherwise type the marker."""
     if len(ranks) > 1 or not editor.manner.reads:
         editor.type(marker)
         for rank in ranks:
@@ -186,7 +185,7 @@ def _cite(editor: EditorClient, marker: str, ranks: list[int]) -> None:
 
 
 def _fetch(editor: EditorClient, text: str) -> None:
-    """Go to another window, come back with a text, and paste it."""
+    """Leave the window, return with a text, and paste it."""
     editor.wait(800, 2_000)
     editor.say("f", False)
     editor.say("v", False)
@@ -200,7 +199,7 @@ def _fetch(editor: EditorClient, text: str) -> None:
 
 
 def _reword(editor: EditorClient) -> None:
-    """Read the text again and write one of its words anew."""
+    """Reread the text and retype one word."""
     editor.wait(8_000, 20_000)
     words = list(re.finditer(r"[A-Za-z]{6,}", editor.text))
     chosen = editor.rng.choice(words)

@@ -1,4 +1,4 @@
-"""The address of sample data."""
+"""The URL of sample data."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The action that fills an empty study with sample data."""
+"""The action that copies sample data into an empty study."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ from . import sample
 def copy_sample(request: HttpRequest, study: Study) -> HttpResponse:
     """Copy the sample data into the study."""
     try:
-        run = sample.start(study=study, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+        run = sample.start(study=study, by=request.user)  # type: ignore[arg-type] # study_page requires sign-in
     except sample.StudyNotEmptyError as error:
         messages.error(request, str(error))
         return redirect("study", slug=study.slug)

@@ -1,7 +1,7 @@
-"""Writing in the demo: an open plan, and simulated writers to review.
+"""Writing in the demo: an open plan, and simulated writers whose responses can be reviewed.
 
-What they write are trial responses, in a style of its own: kept apart from the corpus that the crowd judges, and from
-what the local model writes.
+They write trial responses in a separate style, so that these are not mixed with the corpus that the crowd judges or
+with the responses of the local model.
 """
 
 import json
@@ -25,13 +25,13 @@ from . import texts, typist
 
 PURPOSE: Final = "writing"
 LABEL: Final = "For whoever looks at the demo"
-# Half the usual length, so that one can try it in a quarter of an hour. Cents of a dollar.
+# Half the usual length, so that visitors can try it in a quarter of an hour. Money in US cents.
 TERMS: Final = {"slots": 2, "pay": 350, "wage_floor": 1200, "minutes": 15, "lease_hours": 24}
 SEED: Final = 25
 
 
 def ensure(*, study: Study, user: User, now: datetime) -> EntryLink:
-    """Open the plan, make the link, let the simulated writers write; what is there already stays."""
+    """Open the plan, create the link, and let the simulated writers write. Existing objects stay unchanged."""
     script = json.loads((texts.FOLDER / "writers.json").read_text())
     plan = plans_services.get_plan(study) or _plan(study, script, now)
     link = open_link(study) or links.create_open(study=study, purpose=PURPOSE, label=LABEL, by=user, now=now)
@@ -43,13 +43,13 @@ def ensure(*, study: Study, user: User, now: datetime) -> EntryLink:
 
 
 def open_link(study: Study) -> EntryLink | None:
-    """Return the link by which anybody may write, if it is open."""
+    """Return the open link for writing; None if it was closed."""
     link = EntryLink.objects.filter(study=study, purpose=PURPOSE, kind=EntryKind.OPEN, closed_at__isnull=True)
     return link.order_by("pk").first()
 
 
 def address(link: EntryLink) -> str:
-    """Return where the link leads, without the host."""
+    """Return the link's URL without the host."""
     return reverse("join", args=[link.token])
 
 
@@ -67,7 +67,7 @@ def _plan(study: Study, script: dict[str, Any], now: datetime) -> WritingPlan:
 
 
 def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now: datetime) -> None:
-    """Let one simulated writer write one response; one that is there stays as it is."""
+    """Let a simulated writer write a response, unless it exists."""
     writer = _writer(link, script["writer"], now)
     if _is_written(writer, script["topic"]):
         return
@@ -92,7 +92,7 @@ def _write(link: EntryLink, script: dict[str, Any], user: User, rng: Random, now
 
 
 def _writer(link: EntryLink, name: str, now: datetime) -> Participant:
-    """Return the simulated writer of this name, who came by the link and agreed."""
+    """Return the simulated writer with this name, who entered by the link and consented."""
     writer = enrolment.enrol(link=link, signed_visit=enrolment.sign_visit(name), now=now)
     if not writer.is_simulated:
         Participant.objects.filter(pk=writer.pk).update(is_simulated=True)
@@ -108,6 +108,6 @@ def _is_written(writer: Participant, topic: str) -> bool:
 
 
 def _answers(survey: Survey | None, rng: Random) -> dict[str, Any]:
-    """Answer every question with one of its options."""
+    """Answer each question with a random option."""
     questions = survey.questions if survey else []
     return {each["name"]: rng.choice(each["options"])["value"] for each in questions if each["options"]}

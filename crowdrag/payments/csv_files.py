@@ -1,4 +1,4 @@
-"""Payment files: for Prolific's bulk payments, for a bank transfer list, and an overview for a spreadsheet."""
+"""Payment files: Prolific bulk payments, bank transfers, and an overview as a spreadsheet."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ TRANSFER_COLUMNS = ("participant", "amount", "currency", "purpose")
 def payment_file(payment_list: PaymentList) -> bytes:
     """Return the file with which a list is paid.
 
-    Prolific takes a line `ID,amount` for each person, without a header, in the currency of the study there.
+    Prolific accepts lines `ID,amount` without a header, in the currency of the study on Prolific.
     """
     lines = payment_list.lines.select_related("participant").order_by("participant__external_id", "pk")
     if payment_list.method == PaymentMethod.PROLIFIC:
@@ -29,14 +29,14 @@ def payment_file(payment_list: PaymentList) -> bytes:
 
 
 def without_prolific_id(payment_list: PaymentList) -> int:
-    """Return how many people of a list Prolific cannot pay any more, because their ID was erased."""
+    """Return the number of people on a list whom Prolific cannot pay because their ID was erased."""
     if payment_list.method != PaymentMethod.PROLIFIC:
         return 0
     return payment_list.lines.filter(participant__identity__isnull=True).count()
 
 
 def overview_file(study: Study, rows: Iterable[Balance]) -> bytes:
-    """Return the balances of a study for a spreadsheet."""
+    """Return the balances of a study as CSV for spreadsheets."""
     currency = study.currency
     return to_csv(
         OVERVIEW_COLUMNS,

@@ -1,4 +1,4 @@
-"""What participants have earned. Apps with paid work register what they know."""
+"""Earnings of participants. Apps with paid work register their sources."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -7,21 +7,21 @@ from datetime import datetime
 from crowdrag.assignments import undo
 from crowdrag.studies.models import Study
 
-#: Amounts in minor units by the participant's key, of what was decided until a time.
+#: Returns the amounts decided until a time, in minor units by participant key.
 EarningSource = Callable[[Study, datetime], Mapping[int, int]]
 
 _sources: dict[str, EarningSource] = {}
 
 
 def register_source(name: str, source: EarningSource) -> None:
-    """Add what an app knows of earnings; called once from its `ready`."""
+    """Register an app's source of earnings; called once by its `ready`."""
     _sources[name] = source
 
 
 def earned(study: Study, *, now: datetime) -> Counter[int]:
-    """Return what each participant of a study has earned, in minor units, by the participant's key.
+    """Return each participant's earnings in a study, in minor units by participant key.
 
-    A decision that can still be undone earns nothing yet: what leaves the system waits until it holds.
+    Decisions that can still be undone do not count yet, because a payment cannot be taken back.
     """
     total: Counter[int] = Counter()
     for source in _sources.values():

@@ -45,7 +45,7 @@ class Balance:
 
     @property
     def owed(self) -> int:
-        """The amount that is neither paid nor about to be paid."""
+        """The amount that is neither paid nor on a list."""
         return max(self.earned - self.by_platform - self.paid - self.listed, 0)
 
 

@@ -17,7 +17,7 @@ LONGEST_REFERENCE = 200
 
 
 class PaymentListError(ValueError):
-    """A change that is not possible; the message says why."""
+    """The change is not possible; the message says why."""
 
 
 class NothingOwedError(PaymentListError):
@@ -52,15 +52,15 @@ def create_list(
     now: datetime,
     participants: Collection[int] | None = None,
 ) -> PaymentList:
-    """Put owed amounts on a list: of the selected participants, or of everybody whom this method can pay.
+    """Create a list of amounts owed to the selected participants, or to everybody whom this method can pay.
 
-    The same key is the same list. Amounts on a list are no longer owed, so nobody is put on two.
+    The same key returns the same list. Amounts on a list are no longer owed, so nobody is paid twice.
 
     Raises
     ------
     NothingOwedError, NotOnProlificError
     """
-    # The study's row is the lock: simultaneous lists must not contain the same money.
+    # Lock the study's row, so that concurrent lists do not contain the same amounts.
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     known = PaymentList.objects.filter(study=study, key=key).first()
     if known is not None:
@@ -102,7 +102,7 @@ def mark_paid(*, payment_list: PaymentList, reference: str, by: User, now: datet
         raise WrongStateError(payment_list, "Reload the page to see who changed it.")
     _change(payment_list, ListEventKind.PAID, by, now, reference=reference)
     for line in payment_list.lines.select_related("participant"):
-        # Named after the line: participants are told once, also if the mark is undone and set again.
+        # The key contains the line, so that participants are told only once even if the list is marked again.
         key = f"payment-line-{line.pk}"
         publish_payment(participant=line.participant, amount=line.amount, payment_key=key, now=now)
     return payment_list
@@ -144,7 +144,7 @@ _STATES = {
 
 
 def _locked(payment_list: PaymentList) -> PaymentList:
-    # The study first, as when a list is created: a list's state changes what is owed.
+    # Lock the study first, as in `create_list`, because a list's state changes the amounts owed.
     Study.objects.select_for_update(no_key=True).get(pk=payment_list.study_id)
     return PaymentList.objects.select_for_update().get(pk=payment_list.pk)
 

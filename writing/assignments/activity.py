@@ -1,6 +1,6 @@
-"""Writing as an activity: the offer to participants, and the section on their dashboard.
+"""Writing as an activity: the offer to participants, the section of their dashboard, and recruitment platforms.
 
-And writing as a recruitment platform sees it: what is freed when somebody gives up, who is needed, how work stands.
+For recruitment platforms: tasks to free when somebody gives up, the number of participants needed, and work statuses.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ NAME = "writing"
 
 
 def offer(study: Study) -> Offer | None:
-    """Return what writers are offered; None where the study has not set it up."""
+    """Return the offer to writers; None if the study has no writing plan."""
     plan = WritingPlan.objects.filter(study=study).select_related("consent_text").first()
     if plan is None or plan.consent_text is None:
         return None
@@ -52,7 +52,7 @@ def offer(study: Study) -> Offer | None:
 
 
 def dashboard_section(participant: Participant) -> dict[str, Any]:
-    """Return what a writer's own page shows of writing."""
+    """Return the section on writing of a participant's dashboard."""
     writer = queries.writer_overview(participant)
     obstacle = claims.obstacle(study=participant.study, participant=participant)
     return {
@@ -70,36 +70,36 @@ def dashboard_section(participant: Participant) -> dict[str, Any]:
 
 
 def review_url(participant: Participant, about: str) -> str:
-    """Return where a reviewer reads the response of this task, if it is this writer's and was handed in."""
+    """Return the review URL of a task; empty unless it is this writer's and was submitted."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about, response__isnull=False)
     return reverse("review_task", args=[participant.study.slug, about]) if theirs.exists() else ""
 
 
 def reversal_url(participant: Participant, about: str) -> str:
-    """Return where a reviewer accepts after all what was rejected, if this task of the writer's is."""
+    """Return the URL for reversing a rejection; empty unless the task is this writer's and was rejected."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about, state=TaskState.REJECTED)
     address = review_url(participant, about) if theirs.exists() else ""
     return f"{address}?open=reverse" if address else ""
 
 
 def about_label(participant: Participant, about: str) -> str:
-    """Return the question of this task, if it is this writer's."""
+    """Return the query of a task; empty unless it is this writer's."""
     theirs = WritingTask.objects.filter(participant=participant, external_id=about)
     return theirs.values_list("topic__query", flat=True).first() or ""
 
 
 def owed(participant: Participant) -> int:
-    """Return what somebody has earned by writing, in minor units."""
+    """Return a participant's earnings from writing, in minor units."""
     return TASKS.total_earned(participant)
 
 
 def awaited(participant: Participant) -> int:
-    """Return what of somebody's writing waits for a decision, in minor units."""
+    """Return a participant's pay for writing that awaits review, in minor units."""
     return TASKS.total_awaited(participant)
 
 
 def erasure(participant: Participant) -> list[str]:
-    """Return what becomes of what somebody wrote if they have it erased; nothing where they wrote nothing."""
+    """Describe the effect of an erasure on a participant's texts; empty if they wrote nothing."""
     if not WritingTask.objects.filter(participant=participant).exists():
         return []
     return [
@@ -120,7 +120,7 @@ _HERE: Final = {
     TaskState.REJECTED: LocalStatus.REJECTED,
     TaskState.RETURNED: LocalStatus.GONE,
 }
-# Of several pieces of work of one visit, the one that says most of what is to be done there.
+# The priority of statuses if a visit has several tasks.
 _FIRST: Final = (
     LocalStatus.HANDED_IN,
     LocalStatus.WORKING,
@@ -132,12 +132,12 @@ _FIRST: Final = (
 
 
 def register() -> None:
-    """Listen for writing."""
+    """Register the listeners for recruitment platforms."""
     listeners.register(ACTIVITY, on_status_changed, needs=visits_needed, local_status=local_status)
 
 
 def on_status_changed(change: StatusChanged) -> None:
-    """Free the slot of somebody who gave up there, where the text is not finished here."""
+    """Free the slot of a participant who gave up on the platform, unless the text is finished."""
     cause = CAUSES.get(change.status)
     if cause and change.participant is not None:
         release_visit(participant=change.participant, cause=cause, at=change.at, now=change.now)
@@ -145,7 +145,7 @@ def on_status_changed(change: StatusChanged) -> None:
 
 @transaction.atomic
 def release_visit(*, participant: Participant, cause: str, at: datetime, now: datetime) -> list[WritingTask]:
-    """Return what somebody had in hand at a time, its text kept; what is finished or was begun later stays theirs."""
+    """Return the tasks that a participant had at a time, and keep their texts. Finished and later tasks stay theirs."""
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     tasks = WritingTask.objects.filter(
         participant=participant, state=TaskState.CLAIMED, is_imported=False, finished_at__isnull=True, revises=None
@@ -160,7 +160,7 @@ def release_visit(*, participant: Participant, cause: str, at: datetime, now: da
 
 
 def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
-    """Say how many more responses are to be written: at least so many visits."""
+    """Return the number of responses that are still to be written, which is the minimum number of visits."""
     if purpose != ACTIVITY or not WritingPlan.objects.filter(study=study).exists():
         return None
     rows = WritingTask.objects.filter(study=study, is_imported=False, is_trial=False)
@@ -169,7 +169,7 @@ def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
 
 
 def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
-    """Say how the work of visits stands; a task knows its writer, not the visit."""
+    """Return the status of each visit, by its participant because tasks do not record visits."""
     statuses: dict[int, set[LocalStatus]] = {}
     rows = WritingTask.objects.filter(study=study, participant__in={person for _session, person in visits})
     for person, state in rows.values_list("participant_id", "state"):

@@ -1,6 +1,6 @@
-"""Claim a writing task: exactly one participant gets each, however many claim at once.
+"""Claims of writing tasks: each task goes to exactly one participant, even with concurrent claims.
 
-New writers first write on the trial topics, are paid for it, and go on when all they wrote was accepted.
+New writers first write (paid) on the trial topics, and continue when all their trial responses are accepted.
 """
 
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ from .lifecycle import TASKS
 
 
 class TrialStage(Enum):
-    """How far somebody is with their trial."""
+    """The stage of a participant's trial."""
 
     NONE = "none"  # the plan has no trial
     WRITING = "writing"
     WAITING = "waiting"
-    REVISING = "revising"  # the writer has one to revise, whatever became of the others
-    CONTESTED = "contested"  # the writer asked to have a rejection looked at again
+    REVISING = "revising"  # the writer has at least one response to revise
+    CONTESTED = "contested"  # the writer has contested a rejection
     PASSED = "passed"
     ENDED = "ended"
 
 
 @dataclass(frozen=True)
 class TrialProgress:
-    """Where somebody stands: of so many trial responses, so many are accepted, and so many wait for a reviewer."""
+    """The progress of a trial: its stage, and the numbers of topics, accepted responses and responses under review."""
 
     stage: TrialStage
     topics: int = 0
@@ -46,24 +46,24 @@ class TrialProgress:
 
     @property
     def may_write(self) -> bool:
-        """Whether the tasks of the study proper are theirs to claim."""
+        """Whether the participant can claim the study's main tasks."""
         return self.stage in {TrialStage.NONE, TrialStage.PASSED}
 
     @property
     def left(self) -> int:
-        """How many trial responses are still to be written."""
+        """The number of trial responses that are still to be written."""
         return max(self.topics - self.accepted - self.waiting, 0)
 
 
 def trial_progress(plan: WritingPlan, participant: Participant) -> TrialProgress:
-    """Return where somebody stands with the trial. Who once passed is not tried again when the plan changes."""
+    """Return the progress of a participant's trial. Once passed, it stays passed even if the plan changes."""
     topics = _trial_topics(plan)
     if not topics:
         return TrialProgress(TrialStage.NONE)
     tasks = WritingTask.objects.filter(participant=participant, is_imported=False)
     if tasks.filter(is_trial=False).exists():
         return TrialProgress(TrialStage.PASSED, len(topics))
-    # A returned task is none; one that was sent back goes on in its revision.
+    # Returned tasks do not count, and responses to revise count by their revisions.
     rows = tasks.filter(is_trial=True).exclude(state__in=[TaskState.RETURNED, TaskState.REVISION])
     states = list(rows.values_list("state", flat=True))
     accepted, waiting = states.count(TaskState.ACCEPTED), states.count(TaskState.SUBMITTED)
@@ -79,7 +79,7 @@ def trial_progress(plan: WritingPlan, participant: Participant) -> TrialProgress
 
 
 def _stage_of_rejected(participant: Participant, tasks: QuerySet[WritingTask]) -> TrialStage:
-    """Return where a trial stands of which a response was rejected: over only when nothing about it is open."""
+    """Return the stage of a trial with a rejected response: it ends only when no contest or revision is open."""
     rejected = tasks.filter(is_trial=True, state=TaskState.REJECTED).values("external_id")
     contests = participant.messages.filter(kind=MessageKind.CONTEST, answered_at__isnull=True)
     if contests.filter(about__in=rejected).exists():
@@ -91,9 +91,9 @@ def _stage_of_rejected(participant: Participant, tasks: QuerySet[WritingTask]) -
 
 
 def next_trial_task(plan: WritingPlan, participant: Participant, now: datetime) -> WritingTask | None:
-    """Return the next trial task: one that was returned before, or a new one, unsaved; None when none is left.
+    """Return the next trial task: a returned one, or a new, unsaved one; None if none is left.
 
-    The trial topics come in the plan's order; the styles take turns, beginning with another one for each person.
+    The trial topics are in the plan's order. The styles alternate, starting with a different one for each person.
     """
     styles = list(Style.objects.filter(plan_styles__plan=plan).order_by("plan_styles__position", "id"))
     tasks = WritingTask.objects.filter(participant=participant, is_imported=False).order_by("id")
@@ -118,10 +118,10 @@ def _trial_topics(plan: WritingPlan) -> list[Topic]:
     return [by_id[external_id] for external_id in dict.fromkeys(chosen)]
 
 
-# How often another open task is tried where a unique constraint said no. It can only be so when something other than
-# a claim gave the person a task on the same topic in the same moment.
+# How often to try another open task after a unique constraint failed. This only happens if something other than a
+# claim gave the participant a task on the same topic at the same time.
 TRIES = 5
-# What keeps tasks from somebody who is at a stage of the trial.
+# The problem for participants at each stage of the trial.
 _TRIAL_PROBLEMS = {
     TrialStage.ENDED: problems.TrialEnded,
     TrialStage.WAITING: problems.TrialWaits,
@@ -129,10 +129,11 @@ _TRIAL_PROBLEMS = {
     TrialStage.REVISING: problems.TrialInRevision,
 }
 
-# The claim itself: one statement. Of the open tasks on topics that the person has not written on, in this order: low
-# slot numbers first, so that every topic and style gets its first response before any gets its second; then the style
-# that the person has written least in; then the topic that has most left, so that none is left with topics that nobody
-# may write on any more; and among equals by a draw, so that many claimers do not all reach for the same row.
+# Claims a task in one statement. Candidates are the open tasks on topics that are new to the participant, ordered by
+# 1. low slot number, so that each topic and style gets its first response before any gets a second;
+# 2. the style in which the participant has written least;
+# 3. the topic with most open tasks, so that the last open tasks are not all on topics that everybody knows;
+# 4. a random draw, so that concurrent claims do not compete for the same row.
 _CLAIM = """
     UPDATE writing_writingtask SET state = 'CLAIMED', participant_id = %(participant)s, claimed_at = %(now)s,
         lease_until = %(lease)s, instructions_id = %(instructions)s, pay = %(pay)s
@@ -160,16 +161,16 @@ _CLAIM = """
 
 @transaction.atomic
 def claim(*, study: Study, participant: Participant, now: datetime, rng: Random | None = None) -> WritingTask:
-    """Give a person their next task; who has one in hand gets that one again.
+    """Claim the next task for a participant, or return their current one.
 
-    Without `rng` the draw among equally good tasks follows from who claims.
+    Without `rng`, the draw among equally good tasks is determined by the participant.
 
     Raises
     ------
     WorkProblem
-        with the reason why there is none: closed, no consent, enough written, trial, nothing left.
+        If no task can be claimed: closed, no consent, enough written, trial, nothing left.
     """
-    # The person's row is the lock: however often a button is pressed, one task comes of it.
+    # Lock the participant's row, so that repeated requests claim only one task.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk, study=study)
     if participant.withdrawn_at or participant.erased_at:
         raise LeftStudy(WritingTask)
@@ -182,7 +183,7 @@ def claim(*, study: Study, participant: Participant, now: datetime, rng: Random 
 
 
 def obstacle(*, study: Study, participant: Participant) -> WorkProblem | None:
-    """Return why somebody would get no task now, or None if they probably get one; only `claim` itself can tell."""
+    """Return why a participant cannot claim a task now; None if they probably can, which only `claim` can decide."""
     try:
         plan, where = _admitted(study, participant)
     except WorkProblem as problem:
@@ -194,7 +195,7 @@ def obstacle(*, study: Study, participant: Participant) -> WorkProblem | None:
 
 @transaction.atomic
 def give_back(*, task: WritingTask, reason: str = "", now: datetime) -> WritingTask:
-    """Take a task back from its writer at their wish: the text stays, the slot is free for somebody else."""
+    """Return a task at its writer's request: keep its text, and free its slot."""
     task = TASKS.lock(task)
     if task.state == TaskState.RETURNED:
         return task
@@ -204,7 +205,7 @@ def give_back(*, task: WritingTask, reason: str = "", now: datetime) -> WritingT
 
 
 def _admitted(study: Study, participant: Participant) -> tuple[WritingPlan, TrialProgress]:
-    """Return the plan and where somebody stands with its trial; raise the problem that keeps tasks from them."""
+    """Return the plan and the progress of the participant's trial; raise a problem if they cannot claim tasks."""
     plan = WritingPlan.objects.filter(study=study).select_related("instructions", "consent_text").first()
     if participant.withdrawn_at or participant.erased_at:
         raise LeftStudy(WritingTask)
@@ -248,7 +249,7 @@ def _claim_slot(plan: WritingPlan, participant: Participant, now: datetime, draw
         "draw": draw,
     }
     for _try in range(TRIES):
-        # A topic in whatever version: whoever wrote on it, had it sent back or gave it back, does not get it again.
+        # Exclude all versions of topics on which the participant has had a task, even if it was returned.
         topics = list(_known(participant))
         try:
             with transaction.atomic():
@@ -258,7 +259,7 @@ def _claim_slot(plan: WritingPlan, participant: Participant, now: datetime, draw
                 raise
             continue
         if pk is None:
-            # Topics may have come in since the slots were made.
+            # Topics may have been imported since the slots were created.
             if slots.is_complete(plan) or slots.ensure(plan, now) == (0, 0):
                 break
             continue
@@ -269,20 +270,20 @@ def _claim_slot(plan: WritingPlan, participant: Participant, now: datetime, draw
 
 
 def _take(arguments: dict[str, Any], plan: WritingPlan, topics: list[str]) -> int | None:
-    """Claim a row and return its key; None only when there is none, which a look past locked rows cannot tell."""
+    """Claim a row and return its key; None only if there is none, not if all are locked."""
     with connection.cursor() as cursor:
         while True:
             cursor.execute(_CLAIM, arguments)
             if (row := cursor.fetchone()) is not None:
                 return int(row[0])
-            # Those that others hold may come back yet, if their transactions fail: wait for them, one after the other.
+            # Rows locked by others become open again if their transactions fail, so wait for them one by one.
             if (held := _open(plan, topics).values_list("pk", flat=True).order_by("?").first()) is None:
                 return None
             _wait_for(held)
 
 
 def _wait_for(task: int) -> None:
-    """Wait until nobody holds a task, and hold nothing: two who wait must not hold what the other waits for."""
+    """Wait until a task is unlocked, without keeping a lock on it, to prevent deadlocks."""
     savepoint = transaction.savepoint()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM writing_writingtask WHERE id = %s FOR SHARE", [task])
@@ -290,7 +291,7 @@ def _wait_for(task: int) -> None:
 
 
 def _open(plan: WritingPlan, topics: list[str]) -> QuerySet[WritingTask]:
-    """Return the open tasks on other topics than these."""
+    """Return the open tasks on topics other than these."""
     open_ = WritingTask.objects.filter(study=plan.study_id, state=TaskState.OPEN, slot__isnull=False)
     return open_.exclude(topic__external_id__in=topics)
 

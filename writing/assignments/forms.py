@@ -1,4 +1,4 @@
-"""The questions before and after writing, as a form."""
+"""Forms of the entry and exit surveys, and of returning a task."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..plans import surveys
 
 
 class SurveyForm(forms.Form):
-    """A form made of a survey's questions; its fields are called as the questions are."""
+    """A form generated from a survey; its fields have the names of the questions."""
 
     def __init__(self, survey: Survey | None, *args: Any, **options: Any):
         super().__init__(*args, **options)
@@ -21,7 +21,7 @@ class SurveyForm(forms.Form):
         self.answers: dict[str, Any] = {}
 
     def clean(self) -> dict[str, Any]:
-        """Turn what was sent into answers as they are stored."""
+        """Convert the submitted values to answers in their stored form."""
         fields = super().clean() or {}
         try:
             self.answers = surveys.check(self.questions, fields)
@@ -33,7 +33,7 @@ class SurveyForm(forms.Form):
 
 
 class ReturnForm(forms.Form):
-    """Why a task is given back: for the researchers, and no duty."""
+    """The optional reason for returning a task, for researchers."""
 
     reason = forms.CharField(
         label=_("Reason"),
@@ -65,6 +65,6 @@ def _field(question: dict[str, Any]) -> forms.Field:
 
 
 def _ends(question: dict[str, Any]) -> str:
-    """Say what the ends of a scale mean: "1: nothing; 5: a great deal". The questions are no HTML, help texts are."""
+    """Describe the ends of a scale, like "1: nothing; 5: a great deal", escaped because help texts are HTML."""
     options, ends = question["options"], ((0, question.get("low")), (-1, question.get("high")))
     return escape("; ".join(f"{options[n]['label']}: {text}" for n, text in ends if text))

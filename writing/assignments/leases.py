@@ -1,7 +1,7 @@
-"""Leases of writing tasks: what a writer has in hand, and until when.
+"""Leases of writing tasks: how long a writer keeps a claimed task.
 
-A claim holds for hours after the last sign of life, so that a laptop may sleep; and somebody may come back late.
-The editor renews it: `LockedTask.extend_claim` in writing/editor/sessions.py.
+A lease lasts for hours after the last activity, so that a laptop may sleep. Late writers may resume if the slot is
+free. The editor renews the lease: `LockedTask.extend_claim` in writing/editor/sessions.py.
 """
 
 import logging
@@ -20,32 +20,32 @@ from ..models import WritingPlan, WritingTask
 from . import problems, slots, submission
 from .lifecycle import TASKS
 
-# Where a study has no plan any more.
+# For studies that no longer have a plan.
 DEFAULT = timedelta(hours=24)
-# Who has had a response sent back is not at the page just now: so many leases pass before the slot is free.
+# The lease of a revision, as a multiple of the normal one: its writer is not on the page when it is requested.
 REVISION_LEASES = 3
 
 
 def task_in_hand(participant: Participant) -> WritingTask | None:
-    """Return the task that somebody is writing now: what they began before what was sent back to them."""
+    """Return a participant's current task: tasks that they began come before requested revisions."""
     tasks = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
     order = (F("revises_id").asc(nulls_first=True), "claimed_at", "id")
     return tasks.select_related("study", "topic", "style").order_by(*order).first()
 
 
 def count_written(participant: Participant) -> int:
-    """Return how many responses somebody has written or is writing, trial apart; a revision is no further one."""
+    """Return the number of responses of a participant, with those in progress; trials and revisions do not count."""
     tasks = WritingTask.objects.filter(participant=participant, is_imported=False, is_trial=False)
     return tasks.exclude(state__in=[TaskState.RETURNED, TaskState.REVISION]).count()
 
 
 def lease_length(study_id: int) -> timedelta:
-    """Return how long a claim holds after the last sign of life."""
+    """Return the length of a study's leases, counted from the last activity."""
     return plan_lease_length(WritingPlan.objects.filter(study=study_id).only("lease_hours").first())
 
 
 def plan_lease_length(plan: WritingPlan | None) -> timedelta:
-    """Return how long a claim of a plan holds, or of a study without one."""
+    """Return the length of a plan's leases, or the default without a plan."""
     return DEFAULT if plan is None else timedelta(hours=plan.lease_hours)
 
 
@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 def expire(*, now: datetime) -> int:
-    """Return tasks whose lease ran out, with their text kept; submit those whose text was done. Count them."""
+    """Return tasks with expired leases (keep their texts), but submit finished texts; return the number of tasks."""
 
     def end(task: WritingTask) -> None:
         if task.finished_at is None or not _submit(task, now):
@@ -63,7 +63,7 @@ def expire(*, now: datetime) -> int:
 
 
 def _submit(task: WritingTask, now: datetime) -> bool:
-    """Submit a text of which only the questions after writing are missing: that must not cost anybody their pay."""
+    """Submit a text that lacks only the exit survey, so that its writer does not lose the pay."""
     try:
         with transaction.atomic():
             submission.submit(task=task, answers=None, now=now)
@@ -74,7 +74,7 @@ def _submit(task: WritingTask, now: datetime) -> bool:
 
 
 def release(task: WritingTask, *, cause: str, note: str = "", now: datetime) -> WritingTask:
-    """Return a task that the caller has locked: its text is kept, its slot is free."""
+    """Return a task that the caller has locked: keep its text, and free its slot."""
     TASKS.move(task, TaskState.RETURNED, cause, note=note, now=now, lease_until=None, draft=logs.current_text(task))
     slots.refill(task, now)
     return task
@@ -82,14 +82,14 @@ def release(task: WritingTask, *, cause: str, note: str = "", now: datetime) -> 
 
 @transaction.atomic
 def resume(*, task: WritingTask, now: datetime) -> WritingTask:
-    """Let a late owner go on where they stopped, while nobody else has the slot; the same log goes on.
+    """Let a late writer continue a returned task with the same log, if the slot is still free.
 
     Raises
     ------
     SlotTaken
-        if somebody has it, or it is asked for no more.
+        If somebody else has the slot, or it is no longer planned.
     AnotherInHand
-        if the person has begun something else.
+        If the writer has begun another task.
     """
     assert task.participant_id is not None
     participant = Participant.objects.select_for_update(no_key=True).get(pk=task.participant_id)
@@ -118,7 +118,7 @@ def resume(*, task: WritingTask, now: datetime) -> WritingTask:
 
 
 def on_withdraw(participant: Participant, now: datetime) -> None:
-    """Give to others what somebody had begun who withdraws; their text is kept. The caller holds the participant."""
+    """Return the tasks of a participant who withdraws; keep the texts. The caller must have locked the participant."""
     tasks = WritingTask.objects.filter(participant=participant, state=TaskState.CLAIMED, is_imported=False)
     for task in tasks.order_by("id"):
         held = TASKS.lock(task)
@@ -127,7 +127,7 @@ def on_withdraw(participant: Participant, now: datetime) -> None:
 
 
 def can_resume(task: WritingTask) -> bool:
-    """Say whether a returned task is still there for its owner; only `resume` itself can promise it."""
+    """Return whether a writer can probably resume a returned task; only `resume` can decide it."""
     if task.slot is None:
         return task.is_trial and _still_tried(task)
     task_in_slot = slots.holder(task)

@@ -1,4 +1,4 @@
-"""The lifecycle of a writing task. A slot that becomes free again gets a new row."""
+"""The lifecycle of a writing task. A slot that becomes free gets a new row."""
 
 from typing import Final
 
@@ -17,10 +17,10 @@ TASKS: Final = Lifecycle(
     allowed={
         S.OPEN: frozenset({S.CLAIMED}),
         S.CLAIMED: frozenset({S.SUBMITTED, S.RETURNED}),
-        # The writer came back: in time they go on, too late they may hand in what they have.
+        # The writer came back: they resume if the slot is free; otherwise they may submit their text.
         S.RETURNED: frozenset({S.CLAIMED, S.SUBMITTED}),
         S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.REVISION}),
-        # A rejection that was contested, and reversed. Back to review: the decision was undone.
+        # Accepted: the rejection was reversed. Submitted: the decision was undone.
         S.REJECTED: frozenset({S.ACCEPTED, S.SUBMITTED}),
         S.ACCEPTED: frozenset({S.SUBMITTED}),
         S.REVISION: frozenset({S.SUBMITTED}),

@@ -13,14 +13,15 @@ from ..corpus.models import Style, Topic
 from ..enums import TaskState
 from ..plans.models import WritingInstructions
 
-# A task in one of these states holds neither its slot nor its topic any longer.
+# Tasks in these states occupy neither a slot nor, for their writer, a topic.
 PAST = [TaskState.RETURNED, TaskState.REJECTED, TaskState.REVISION]
 
 
 class WritingTask(PaidWork):
-    """A slot: one topic in one style, to be written by one participant.
+    """A task to write on one topic in one style, for one participant.
 
-    A slot that is free again (returned, rejected, sent back) gets a new task; the old one stays with its text and log.
+    If a slot becomes free (task returned, rejected or to be revised), it gets a new task. The old task keeps its text
+    and log.
     """
 
     RELATED: ClassVar[tuple[str, ...]] = ("study", "topic", "style", "participant")
@@ -42,21 +43,21 @@ class WritingTask(PaidWork):
     external_id = models.CharField(max_length=200)
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="tasks")
     style = models.ForeignKey(Style, models.PROTECT, related_name="tasks")
-    # Which of the topic's slots in this style, from 0; a trial and what was imported have none.
+    # The number of the slot for this topic and style, from 0; null for trials and imported tasks.
     slot = models.PositiveSmallIntegerField(null=True, blank=True)
     is_trial = models.BooleanField(default=False)
-    # The task whose response was sent back, and which this one revises.
+    # The task that this one revises.
     revises = models.OneToOneField("self", models.PROTECT, null=True, blank=True, related_name="revision")
     participant = models.ForeignKey(Participant, models.PROTECT, null=True, blank=True, related_name="writing_tasks")
     instructions = models.ForeignKey(WritingInstructions, models.PROTECT, null=True, blank=True, related_name="tasks")
     state = models.CharField(max_length=10, choices=TaskState.choices, default=TaskState.OPEN)
     created_at = models.DateTimeField()
     claimed_at = models.DateTimeField(null=True, blank=True)
-    # The writer said that the text is done, and the log rebuilt it; the exit survey is what is left.
+    # When the writer finished the text and it matched the log; only the exit survey is left.
     finished_at = models.DateTimeField(null=True, blank=True)
-    # The text while it is being written; a draft is never thrown away when its lease ends.
+    # The text in progress. It is kept when the lease ends.
     draft = models.TextField(blank=True)
-    # What others collected need not follow our rules: in the published corpus some people wrote twice on a topic.
+    # Imported tasks need not follow CrowdRAG's rules: in the published corpus, some people wrote twice on a topic.
     is_imported = models.BooleanField(default=False)
 
     class Meta:
@@ -67,8 +68,8 @@ class WritingTask(PaidWork):
                 condition=Q(is_imported=False) & ~Q(state__in=PAST),
                 name="task_nobody_writes_twice_on_a_topic",
             ),
-            # By rows, so of one version of topic and style. That one slot has one live task across versions is kept
-            # by the lock on the plan (writing/assignments/slots.py) and looked for by the invariant writing.slots.
+            # This covers only one version of topic and style. Across versions, the lock on the plan ensures one live
+            # task per slot (writing/assignments/slots.py), and the invariant `writing.slots` checks it.
             models.UniqueConstraint(
                 fields=["topic", "style", "slot"],
                 condition=Q(slot__isnull=False) & ~Q(state__in=PAST),
@@ -92,12 +93,12 @@ class WritingTask(PaidWork):
 
     @property
     def currency(self) -> str:
-        """The currency of what it pays: the study's."""
+        """The study's currency."""
         return self.study.currency
 
 
 class TaskTransition(Transition):
-    """A change of a task's state. The note is for the writer to read."""
+    """A change of a task's state, with a note for the writer."""
 
     task = models.ForeignKey(WritingTask, models.CASCADE, related_name="transitions")
     before = models.CharField(max_length=10, choices=TaskState.choices, blank=True)

@@ -1,4 +1,4 @@
-"""What writers have earned."""
+"""Earnings of writers."""
 
 from datetime import datetime
 
@@ -10,6 +10,6 @@ from ..models import TaskPayment
 
 
 def earned(study: Study, until: datetime) -> dict[int, int]:
-    """Return what each writer of a study has earned, in minor units, by the participant's key, decided until a time."""
+    """Return each writer's earnings decided until a time, in minor units, by participant key."""
     paid = TaskPayment.objects.filter(task__study=study, task__participant__isnull=False, at__lte=until).order_by()
     return dict(paid.values_list("task__participant").annotate(sum=Sum("amount")))

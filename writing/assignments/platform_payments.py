@@ -1,4 +1,4 @@
-"""Have a writer paid by the platform that sent them."""
+"""Payments of writers by the platform that sent them."""
 
 from datetime import datetime
 from typing import Any
@@ -16,10 +16,10 @@ ACTIVITY = "writing"
 
 
 def order_payment(payment: TaskPayment) -> None:
-    """Have a payment made by the platform that sent its writer; nothing where none did.
+    """Order a payment by the platform that sent the writer; do nothing if none did.
 
-    The payment's row is the order's name: the same payment is ordered once. What a decision promised waits until it can
-    no longer be undone.
+    Orders have keys derived from the payment or visit, so that nothing is ordered twice. The order waits until the
+    decision can no longer be undone.
     """
     task = payment.task
     assert task.participant is not None, "only a task with a writer is paid"
@@ -45,7 +45,7 @@ def order_payment(payment: TaskPayment) -> None:
 
 
 def cancel_payment(payment: TaskPayment, now: datetime) -> bool:
-    """Give up what a payment ordered that a decision is undone for; say whether nothing of it was begun."""
+    """Cancel the orders of a payment whose decision is undone; return whether none of them had begun."""
     task = payment.task
     assert task.participant is not None, "only a task with a writer is paid"
     visit = latest_visit(participant=task.participant, purpose=ACTIVITY)
@@ -62,7 +62,7 @@ def _bonus(payment: TaskPayment) -> str:
 
 
 def _decided(session: str) -> bool:
-    """Say whether the visit's reward is ordered already, or cannot be paid any more."""
+    """Return whether the visit's reward is already ordered, or can no longer be paid."""
     ordered = PlatformAction.objects.filter(submission__external_id=session, kind=ActionKind.APPROVE)
     if ordered.exclude(state=ActionState.DROPPED).exists():
         return True

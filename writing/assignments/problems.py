@@ -1,4 +1,4 @@
-"""Problems of writing tasks alone (`crowdrag.assignments.problems` has the shared ones)."""
+"""Problems specific to writing tasks (`crowdrag.assignments.problems` has the shared ones)."""
 
 from django.utils.translation import gettext as _
 
@@ -8,14 +8,14 @@ from ..models import WritingTask
 
 
 class WritingClosed(WorkProblem):
-    """The study takes no writers at present."""
+    """The study is not open for writers."""
 
     def __init__(self) -> None:
         super().__init__(_("This study does not need responses at the moment."))
 
 
 class EnoughWritten(WorkProblem):
-    """The person has as many tasks as one person may have."""
+    """The participant has reached the maximum number of tasks."""
 
     def __init__(self, most: int):
         self.most = most
@@ -25,14 +25,14 @@ class EnoughWritten(WorkProblem):
 
 
 class TrialWaits(WorkProblem):
-    """The person's trial is under review."""
+    """The participant's trial is under review."""
 
     def __init__(self) -> None:
         super().__init__(_("Your trial responses are in review. You can continue when they are accepted."))
 
 
 class TrialContested(WorkProblem):
-    """A trial response was rejected, and its writer contested that."""
+    """A trial response was rejected, and its writer has contested this."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -41,7 +41,7 @@ class TrialContested(WorkProblem):
 
 
 class TrialInRevision(WorkProblem):
-    """A trial response was sent back to its writer."""
+    """A revision of a trial response was requested."""
 
     def __init__(self) -> None:
         super().__init__(_("A reviewer asked you to revise a trial response. Revise it first. It is in your list."))
@@ -57,7 +57,7 @@ class TrialEnded(WorkProblem):
 
 
 class SlotTaken(WorkProblem):
-    """The lease is over, and somebody else has the slot or it is asked for no more."""
+    """The lease has ended, and the slot is taken or no longer planned."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -66,7 +66,7 @@ class SlotTaken(WorkProblem):
 
 
 class AnotherInHand(WorkProblem):
-    """The person has another task in hand."""
+    """The participant has another task in progress."""
 
     def __init__(self, task: WritingTask):
         self.task = task
@@ -74,21 +74,21 @@ class AnotherInHand(WorkProblem):
 
 
 class NotFinished(WorkProblem):
-    """The text was not said to be done, or the entry questions are open."""
+    """The text was not finished, or the entry survey is unanswered."""
 
     def __init__(self) -> None:
         super().__init__(_("Your text is not finished yet. Go back to the editor and press Finish."))
 
 
 class EmptyText(WorkProblem):
-    """There is nothing to submit."""
+    """The text is empty."""
 
     def __init__(self) -> None:
         super().__init__(_("Your text is empty. Write it in the editor, or return the task."))
 
 
 class TextDiffers(WorkProblem):
-    """The log rebuilds another text than the one that was handed over."""
+    """The text rebuilt from the log differs from the submitted one."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -12,16 +12,16 @@ from ..models import TaskPayment, WritingPlan, WritingTask
 from . import claims, leases
 from .lifecycle import TASKS
 
-# Words to a writer stand in these transitions' notes; what they themselves said when giving back does not.
+# The notes of transitions to these states are messages to the writer. Notes of returns are the writer's own.
 SUBMITTED = frozenset({TaskState.SUBMITTED, TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION})
 TOLD = (TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
 
 
 @dataclass(frozen=True)
 class WriterTaskRow:
-    """A task as its writer sees it.
+    """A task for its writer.
 
-    `can_hand_in`: text is there of a task that went to somebody else meanwhile.
+    `can_hand_in`: the task is with somebody else now, but the writer's text can still be submitted.
     """
 
     task: WritingTask
@@ -33,18 +33,18 @@ class WriterTaskRow:
 
     @property
     def deadline(self) -> datetime | None:
-        """Until when the task is theirs without a sign of life."""
+        """The end of the lease if there is no further activity."""
         return self.task.lease_until if self.task.state == TaskState.CLAIMED else None
 
     @property
     def can_contest(self) -> bool:
-        """Whether there is a decision to be contested."""
+        """Whether there is a decision that the writer can contest."""
         return self.task.state == TaskState.REJECTED
 
 
 @dataclass(frozen=True)
 class WriterOverview:
-    """All of a writer's tasks, the latest first, and the sums: minor units of the study's currency."""
+    """All tasks of a writer, latest first, and totals in minor units of the study's currency."""
 
     rows: list[WriterTaskRow]
     earned: int
@@ -54,12 +54,12 @@ class WriterOverview:
 
     @property
     def has_submitted(self) -> bool:
-        """Whether they handed anything in."""
+        """Whether the writer has submitted anything."""
         return any(row.task.state in SUBMITTED for row in self.rows)
 
 
 def writer_overview(participant: Participant) -> WriterOverview:
-    """Return what a writer reads of their tasks."""
+    """Return the overview of a writer's tasks."""
     tasks = (
         WritingTask.objects.filter(participant=participant, is_imported=False)
         .select_related("topic", "style", "study", "revision")
@@ -79,7 +79,7 @@ def writer_overview(participant: Participant) -> WriterOverview:
 
 
 def writer_task_row(task: WritingTask) -> WriterTaskRow:
-    """Return a task as its writer sees it."""
+    """Return a task for its writer."""
     moves = undo.standing(sorted(task.transitions.all(), key=lambda each: each.pk))
     notes = [each.note for each in moves if each.note and (each.after in TOLD or not each.before)]
     payments = sorted(task.payments.all(), key=lambda each: each.pk)
@@ -91,6 +91,6 @@ def writer_task_row(task: WritingTask) -> WriterTaskRow:
         paid=sum(payment.amount for payment in payments),
         payments=payments,
         can_resume=can_resume,
-        # The log has what came in after the lease was over, too; the draft does not.
+        # Unlike the draft, the log includes events that arrived after the end of the lease.
         can_hand_in=returned and not can_resume and bool(logs.current_text(task).strip()),
     )

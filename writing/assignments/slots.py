@@ -1,9 +1,9 @@
-"""Slots: one live task for each response that the plan asks for.
+"""Slots: one live task for each planned response.
 
-A slot is a topic, a style and a number, whatever the versions of topic and style: a new wording takes over the slots of
-the old one. The unique index goes by rows, so it cannot see that two tasks in two wordings stand in one slot. What
-keeps them from it is the lock on the plan: whoever makes a task live in a slot holds it while they look and until they
-have committed. The invariant `writing.slots` looks for what slipped through.
+A slot is a topic, a style and a number, independent of the versions of topic and style: a new version takes over the
+slots of the old one. The unique index compares versions, so it cannot prevent two tasks with different versions in one
+slot. The lock on the plan prevents this: code that adds a live task to a slot must hold the lock from the check to the
+commit. The invariant `writing.slots` finds violations.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from ..models import Style, Topic, WritingPlan, WritingTask
 from .models import PAST
 
 BATCH = 1000
-# A slot by the topic's own id, by the style's name, and its number.
+# A slot: the topic's external ID, the style's name, and the number.
 Key = tuple[str, str, int | None]
 
 
 @transaction.atomic
 def ensure(plan: WritingPlan, now: datetime) -> tuple[int, int]:
-    """Make the open tasks that are missing and remove those that are asked for no more; count both.
+    """Create missing open tasks, and remove those that are no longer planned; return both counts.
 
-    Called again it changes nothing, and any number may call it at once. What somebody has claimed stays.
+    Idempotent and safe to call concurrently. Claimed tasks stay.
     """
     plan = lock_plan(plan)
     topics = _topics(plan)
@@ -45,16 +45,16 @@ def ensure(plan: WritingPlan, now: datetime) -> tuple[int, int]:
 
 
 def ensure_open(now: datetime) -> None:
-    """Make what is missing in every study that takes writers: topics come in by imports that know no plan."""
+    """Create missing tasks in all studies with an open plan, because imports of topics do not create tasks."""
     for plan in WritingPlan.objects.filter(is_open=True).order_by("id"):
         if not is_complete(plan):
             ensure(plan, now)
 
 
 def is_complete(plan: WritingPlan) -> bool:
-    """Say whether there is a live task for every slot that the plan asks for, open ones in the wording of now.
+    """Return whether each planned slot has a live task, and open tasks have the current versions.
 
-    It is cheap: it counts, and does not look at each.
+    This only counts tasks, so it is fast.
     """
     styles = list(Style.objects.filter(plan_styles__plan=plan))
     names = {style.name for style in styles}
@@ -68,19 +68,19 @@ def is_complete(plan: WritingPlan) -> bool:
 
 @transaction.atomic
 def refill(task: WritingTask, now: datetime) -> None:
-    """Make the slot free again that this task has just left, if the plan still asks for it."""
+    """Free the slot that a task has just left, if it is still planned."""
     if task.slot is None or (plan := lock_plan_of(task)) is None:
         return
     topic = _topics(plan, only=[task.topic.external_id])
     style = plan.styles.filter(name=task.style.name).first()
     if topic and style and task.slot < plan.slots and holder(task) is None:
-        # Whoever slips in between has the slot; then there is nothing to refill.
+        # If another transaction fills the slot first, nothing needs to be done.
         fresh = new_open_task(plan, topic[0], style, task.slot, now=now)
         WritingTask.objects.bulk_create([fresh], ignore_conflicts=True)
 
 
 def holder(task: WritingTask) -> WritingTask | None:
-    """Return the live task of this task's slot, whatever its wording of topic and style; other than the task itself."""
+    """Return the other live task in this task's slot, in any version of topic and style; None if there is none."""
     if task.slot is None:
         return None
     return (
@@ -99,9 +99,9 @@ def holder(task: WritingTask) -> WritingTask | None:
 
 @transaction.atomic
 def take_over(task: WritingTask) -> bool:
-    """Remove the open task of this task's slot, so that the task can live in it again; False if there is none.
+    """Remove the open task in this task's slot, so that the task can return to it; False if there is none.
 
-    The plan is held until the caller's transaction ends, so that nobody makes another one meanwhile.
+    The plan stays locked until the caller's transaction ends, so that no new open task is created meanwhile.
     """
     lock_plan_of(task)
     earlier = holder(task)
@@ -115,32 +115,32 @@ def take_over(task: WritingTask) -> bool:
 
 
 def may_return(task: WritingTask) -> bool:
-    """Say whether a task can live in its slot again, after removing the open task that took its place."""
+    """Return whether a task can return to its slot; an open task in the slot is removed."""
     if task.slot is None:
         return True
     return take_over(task) or holder(task) is None
 
 
 def new_open_task(plan: WritingPlan, topic: Topic, style: Style, slot: int | None, *, now: datetime) -> WritingTask:
-    """Return a new open task, unsaved."""
+    """Return a new, unsaved open task."""
     return WritingTask(
         study_id=plan.study_id, topic=topic, style=style, slot=slot, external_id=uuid4().hex, created_at=now
     )
 
 
 def lock_plan(plan: WritingPlan) -> WritingPlan:
-    """Return the plan as it is now, held until the transaction ends: slots are made by one at a time."""
+    """Lock the plan until the transaction ends and return its current state, so that only one process creates slots."""
     return WritingPlan.objects.select_for_update(no_key=True).get(pk=plan.pk)
 
 
 def lock_plan_of(task: WritingTask) -> WritingPlan | None:
-    """Hold the plan of the task's study, where it has one."""
+    """Lock and return the plan of the task's study; None if it has none."""
     plan = WritingPlan.objects.filter(study=task.study_id).first()
     return plan and lock_plan(plan)
 
 
 def _topics(plan: WritingPlan, only: Iterable[str] | None = None) -> list[Topic]:
-    """Return the topics to be written on, in their latest version, trial topics left out."""
+    """Return the plan's topics in their latest versions, without trial topics."""
     trial = plan.trial_topics.values_list("external_id", flat=True)
     topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=list(trial))
     if only is not None:
@@ -149,7 +149,7 @@ def _topics(plan: WritingPlan, only: Iterable[str] | None = None) -> list[Topic]
 
 
 def _live(plan: WritingPlan) -> "QuerySet[WritingTask]":
-    """Return the tasks that stand in a slot."""
+    """Return the tasks that occupy a slot."""
     return WritingTask.objects.filter(study=plan.study_id, slot__isnull=False).exclude(state__in=PAST)
 
 
@@ -158,9 +158,9 @@ def _keys(tasks: "QuerySet[WritingTask]") -> set[Key]:
 
 
 def _remove(plan: WritingPlan, needed: dict[Key, tuple[Topic, Style, int]]) -> int:
-    """Remove open tasks that nobody asks for any more, and those in an old wording of their topic or style."""
+    """Remove open tasks that are no longer planned, or have old versions of topic or style."""
     taken = _keys(_live(plan).exclude(state=TaskState.OPEN))
-    # Rows that somebody is claiming right now are passed by: claimed tasks stay.
+    # Skip rows that are being claimed: claimed tasks stay.
     open_ = (
         WritingTask.objects.select_for_update(of=("self",), skip_locked=True)
         .select_related("topic", "style")

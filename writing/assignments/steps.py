@@ -1,4 +1,4 @@
-"""The next step of a task: questions, editor, questions."""
+"""The steps of a task: entry survey, editor, exit survey."""
 
 from datetime import datetime
 from enum import Enum
@@ -24,7 +24,7 @@ class Step(Enum):
 
 
 def next_step(task: WritingTask) -> Step:
-    """Return the step that is due."""
+    """Return the next step of a task."""
     if task.state == TaskState.RETURNED:
         return Step.RETURNED
     if task.state != TaskState.CLAIMED:
@@ -38,7 +38,7 @@ def next_step(task: WritingTask) -> Step:
 
 @transaction.atomic
 def answer_entry(*, task: WritingTask, answers: dict[str, object], now: datetime) -> WritingTask:
-    """Store the answers to the questions before writing, once; sent again they change nothing."""
+    """Store the answers to the entry survey; repeating this has no effect."""
     task = TASKS.lock(task)
     if task.state in {TaskState.OPEN, TaskState.RETURNED}:
         raise NotAllowed(task, TaskState.CLAIMED)
@@ -48,7 +48,7 @@ def answer_entry(*, task: WritingTask, answers: dict[str, object], now: datetime
 
 @transaction.atomic
 def reopen_text(*, task: WritingTask) -> WritingTask:
-    """Open a finished text again, for its writer to go on; what is submitted stays so."""
+    """Reopen a finished text for editing; submitted texts stay submitted."""
     task = TASKS.lock(task)
     if task.state == TaskState.CLAIMED and task.finished_at is not None:
         WritingTask.objects.filter(pk=task.pk).update(finished_at=None)

@@ -1,4 +1,4 @@
-"""Submit a text: it becomes a response once, however often it is sent."""
+"""Submission of texts: each becomes one response, even if it is submitted repeatedly."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from .lifecycle import TASKS
 
 
 def measure_times(task: WritingTask) -> tuple[float | None, float | None]:
-    """Return seconds from first to last event of a task's log, and active seconds; None where nothing was recorded."""
+    """Return the seconds from first to last event of a task's log, and the active seconds; None if unrecorded."""
     log = logs.log_of(task)
     if log is None:
         return None, None
@@ -39,15 +39,15 @@ SURPLUS: Final = "Handed in after its slot had gone to somebody else."
 
 @transaction.atomic
 def submit(*, task: WritingTask, answers: Mapping[str, Any] | None, now: datetime) -> Response:
-    """Store the text as a response, with the answers to the questions after writing.
+    """Store the text as a response, with the answers to the exit survey.
 
-    `answers` are checked already (`surveys.check`); None where nobody was there to ask. Called again it returns the
-    response that is there.
+    `answers` must have been checked (`surveys.check`); None if the writer could not be asked. Idempotent: a repeated
+    call returns the same response.
 
     Raises
     ------
     NotFinished, EmptyText, TextDiffers, NotAllowed
-        with what to do about it.
+        The message says what to do.
     """
     task = TASKS.lock(task)
     response = Response.objects.filter(task=task).first()
@@ -64,12 +64,12 @@ def submit(*, task: WritingTask, answers: Mapping[str, Any] | None, now: datetim
 
 @transaction.atomic
 def submit_late(*, task: WritingTask, now: datetime) -> Response:
-    """Store what a late owner has: surplus, kept and read by a reviewer, and not counted in any slot.
+    """Store a late writer's text as a surplus response, which is reviewed but fills no slot.
 
     Raises
     ------
     NotAllowed
-        if the task was not returned, or can still be resumed.
+        If the task was not returned, or can still be resumed.
     """
     task = TASKS.lock(task)
     response = Response.objects.filter(task=task).first()

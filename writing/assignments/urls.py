@@ -1,4 +1,4 @@
-"""Addresses: a writer's pages around the editor."""
+"""URLs of a writer's pages around the editor."""
 
 from django.urls import path
 

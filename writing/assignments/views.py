@@ -1,4 +1,4 @@
-"""A writer's pages around the editor: start, questions, return, outcome."""
+"""A writer's pages around the editor: start, surveys, return, outcome."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,14 +23,14 @@ from ..plans import surveys
 from . import claims, leases, queries, steps, submission
 from .forms import ReturnForm, SurveyForm
 
-# What the form of a returned task asks for.
+# The actions of a returned task's form.
 LATE = {"resume": leases.resume, "hand_in": submission.submit_late}
 
 
 @consented_page("writing")
 @never_cache
 def start(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Show what comes next; POST gives the next task, or the one in hand again."""
+    """Show the start page; POST claims the next task, or continues the current one."""
     if request.method == "POST":
         try:
             task = claims.claim(study=participant.study, participant=participant, now=timezone.now())
@@ -54,7 +54,7 @@ def start(request: HttpRequest, participant: Participant) -> HttpResponse:
 @participant_page
 @never_cache
 def step(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Lead to the step that is due; a returned task's page says what can be done with it, and POST does it."""
+    """Redirect to the next step. For a returned task, show the possible actions; POST performs one."""
     task = _task(participant, task_id)
     due = steps.next_step(task)
     if request.method == "POST":
@@ -73,7 +73,7 @@ def step(request: HttpRequest, participant: Participant, task_id: str) -> HttpRe
 @participant_page
 @never_cache
 def entry(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Ask what is asked before writing."""
+    """Show the entry survey."""
     task = _task(participant, task_id)
     if steps.next_step(task) is not steps.Step.ENTRY:
         return _to(task)
@@ -88,7 +88,7 @@ def entry(request: HttpRequest, participant: Participant, task_id: str) -> HttpR
 @participant_page
 @never_cache
 def leave(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Ask what is asked after writing, and submit; or lead back to the text."""
+    """Show the exit survey and submit, or reopen the text."""
     task = _task(participant, task_id)
     if steps.next_step(task) not in {steps.Step.EXIT, steps.Step.DONE}:
         return _to(task)
@@ -107,7 +107,7 @@ def leave(request: HttpRequest, participant: Participant, task_id: str) -> HttpR
 @participant_page
 @never_cache
 def done(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Say that all is there, what happens next, and when it is paid."""
+    """Confirm the submission, and explain what happens next and when it is paid."""
     task = _task(participant, task_id)
     if steps.next_step(task) is not steps.Step.DONE:
         return _to(task)
@@ -125,7 +125,7 @@ def done(request: HttpRequest, participant: Participant, task_id: str) -> HttpRe
 @participant_page
 @never_cache
 def give_back(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Ask whether the task should go to somebody else; POST gives it back, with or without a reason."""
+    """Ask for confirmation to return a task; POST returns it, with an optional reason."""
     task = _task(participant, task_id)
     if request.method != "POST" and steps.next_step(task) in {steps.Step.DONE, steps.Step.RETURNED}:
         return _to(task)
@@ -147,12 +147,12 @@ def _task(participant: Participant, external_id: str) -> WritingTask:
 
 
 def _to(task: WritingTask) -> HttpResponseRedirect:
-    """Lead to whatever is due of a task."""
+    """Redirect to the next step of a task."""
     return redirect("writing_task", task.study.slug, task.external_id)
 
 
 def _done(request: HttpRequest, task: WritingTask, work: Callable[[], object]) -> HttpResponse:
-    """Do what a form asks for and go on; what cannot be done is said on the page that is due."""
+    """Perform an action and redirect to the next step; that page shows problems."""
     try:
         work()
     except WorkProblem as problem:

@@ -47,8 +47,8 @@ class PassageRow(serializers.ModelSerializer[RetrievedPassage]):
         extra_kwargs = {"rank": {"help_text": "From 0, as citation markers count."}}
 
 
-class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which topics."""
+class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
+    """Filters of topics."""
 
     q = django_filters.CharFilter(method="matching", help_text="Words of the query or the id.")
 
@@ -57,7 +57,7 @@ class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes wi
         fields: ClassVar[list[str]] = []
 
     def matching(self, topics: TopicQuerySet, _name: str, words: str) -> TopicQuerySet:
-        """Keep those that hold these words."""
+        """Keep topics that contain these words."""
         return topics.matching(words)
 
 
@@ -120,7 +120,7 @@ class ResponseRow(serializers.ModelSerializer[Response]):
     """A response: rows come with people and statements."""
 
     topic = serializers.CharField(source="topic.external_id")
-    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
     style_version = serializers.IntegerField(source="style.version")
     participant = serializers.CharField(source="participant.external_id", help_text="Who gave it: a pseudonym.")
     statements = StatementRow(many=True)
@@ -145,8 +145,8 @@ class ResponseRow(serializers.ModelSerializer[Response]):
         ]
 
 
-class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which responses."""
+class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
+    """Filters of responses."""
 
     topic = django_filters.CharFilter(field_name="topic__external_id", help_text="A topic's id.")
     style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")

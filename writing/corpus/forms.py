@@ -14,7 +14,7 @@ MAX_WORDS = 200
 
 
 class ResponseFilterForm(forms.Form):
-    """The filters of the list of responses. A value that the study does not have filters nothing."""
+    """The filters of the list of responses. Values that do not exist in the study are ignored."""
 
     q = forms.CharField(
         label="Search", required=False, max_length=MAX_WORDS, widget=forms.TextInput({"type": "search"})
@@ -30,14 +30,14 @@ class ResponseFilterForm(forms.Form):
         systems, styles = [(name, name) for name in choices.systems], choices.styles
         self.fields["system"].choices = [("", "All"), *systems]  # type: ignore[attr-defined]
         self.fields["style"].choices = [("", "All"), *styles]  # type: ignore[attr-defined]
-        # What cannot be chosen is not asked for.
+        # Hide filters that have only one choice.
         for name, options in (("system", systems), ("style", styles)):
             if len(options) < 2 and not self.data.get(name):
                 del self.fields[name]
 
     @property
     def filters(self) -> ResponseFilter:
-        """What is asked for."""
+        """The chosen filters."""
         self.is_valid()
         values = self.cleaned_data
         return ResponseFilter(

@@ -16,7 +16,7 @@ LONGEST_TITLE = 80
 
 
 class TopicQuerySet(models.QuerySet["Topic"]):
-    """What can be said of topics."""
+    """Queries of topics."""
 
     def current(self) -> "TopicQuerySet":
         """Keep each topic's latest version."""
@@ -28,7 +28,7 @@ class TopicQuerySet(models.QuerySet["Topic"]):
         return self.filter(~models.Exists(newer))
 
     def matching(self, words: str) -> "TopicQuerySet":
-        """Keep those whose id or query holds these words."""
+        """Keep topics whose ID or query contains these words."""
         return self.filter(models.Q(query__icontains=words) | models.Q(external_id__icontains=words))
 
     def with_counts(self) -> "TopicQuerySet":
@@ -61,12 +61,12 @@ class Topic(models.Model):
 
     @property
     def title(self) -> str:
-        """The query, cut to the length of a line."""
+        """The query, shortened to one line."""
         return Truncator(self.query).chars(LONGEST_TITLE)
 
 
 class Passage(models.Model):
-    """A text of the collection. Never updated: a changed text is a new version."""
+    """A passage of the collection. Never updated: a changed text is a new version."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="passages")
     external_id = models.CharField("source id", max_length=300)
@@ -87,7 +87,7 @@ class Passage(models.Model):
 
 
 class RetrievedPassage(models.Model):
-    """A passage retrieved for a topic: rank from 0, as citation markers count."""
+    """A passage retrieved for a topic. Ranks start at 0, like citation markers."""
 
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="retrieved")
     passage = models.ForeignKey(Passage, models.PROTECT, related_name="retrieved")
@@ -120,7 +120,7 @@ class RetrievedPassage(models.Model):
 
 
 class Style(Versioned):
-    """How a response is to be written: bullet, essay, news, or the study's own."""
+    """A style of responses: bullet, essay, news, or one that the study defines."""
 
     label = models.CharField("label", max_length=100)
     instructions = models.TextField("instructions, in Markdown", blank=True)
@@ -131,19 +131,19 @@ class Style(Versioned):
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):
-    """What can be said of responses."""
+    """Queries of responses."""
 
     def included(self) -> "ResponseQuerySet":
-        """Keep those that count in the analysis."""
+        """Keep responses that are included in the analysis."""
         return self.filter(is_included=True)
 
     def with_people(self) -> "ResponseQuerySet":
-        """Fetch topic, style and participant along."""
+        """Select topic, style and participant with each response."""
         return self.select_related("topic", "style", "participant")
 
 
 class Response(models.Model):
-    """A response as submitted. The text never changes; a revision is another response."""
+    """A submitted response. Its text never changes; a revision is another response."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="responses")
     external_id = models.CharField("id", max_length=200)
@@ -157,7 +157,7 @@ class Response(models.Model):
     dropped_citations = models.PositiveIntegerField("citations without a passage", default=0)
     submitted_at = models.DateTimeField("submitted", null=True, blank=True)
     created_at = models.DateTimeField("stored")
-    # What the latest decision on inclusion says; the decisions with their reasons are rows of their own.
+    # The result of the latest decision on inclusion; decisions and their reasons are in `ResponseDecision`.
     is_included = models.BooleanField("included", default=True)
     erased_at = models.DateTimeField(null=True, blank=True)
 
@@ -198,17 +198,17 @@ class Response(models.Model):
 
     @property
     def writer(self) -> str:
-        """Whose it is, for researchers: a model or system by its name, a person by the origin. See `with_people`."""
+        """The author for researchers: the name of a model or system, or the origin for a person. See `with_people`."""
         return str(self.get_origin_display() if self.origin == Origin.HUMAN else self.participant.external_id)
 
     @property
     def label(self) -> str:
-        """What pages of researchers call it: whose it is, and in which style. See `with_people`."""
+        """The label on researchers' pages: author and style. See `with_people`."""
         return f"{self.writer}, {self.style.label}"
 
     @staticmethod
     def label_needs(*paths: str) -> list[str]:
-        """Return what to fetch along for the labels of responses that rows refer to: `label_needs("pair__a")`."""
+        """Return the relations to select for the labels of related responses, for example `label_needs("pair__a")`."""
         return [f"{path}__{name}" for path in paths for name in ("style", "participant")]
 
 
@@ -222,13 +222,13 @@ class ResponseDecision(Decision):
 
 
 class Statement(models.Model):
-    """Characters `start` to `end` (code points) of a response's text, and what closes them behind the marker."""
+    """A statement: code points `start` to `end` of a response's text, and the punctuation after its marker."""
 
     response = models.ForeignKey(Response, models.CASCADE, related_name="statements")
     position = models.PositiveIntegerField()
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
-    # The punctuation right after the marker: the full stop of "Leaves fall [0]."
+    # The punctuation after the marker, for example the full stop of "Leaves fall [0]."
     closing = models.TextField(blank=True)
 
     class Meta:
@@ -239,7 +239,7 @@ class Statement(models.Model):
 
 
 class Citation(models.Model):
-    """A statement cites a passage of its topic's list."""
+    """A citation of a retrieved passage by a statement."""
 
     statement = models.ForeignKey(Statement, models.CASCADE, related_name="citations")
     retrieved = models.ForeignKey(RetrievedPassage, models.PROTECT, related_name="citations")

@@ -1,4 +1,4 @@
-"""Responses for display: lists of them, and one with its statements in order, each with its cited passages."""
+"""Queries of responses for display: lists, and single responses with their statements and cited passages."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,13 +15,13 @@ from ..enums import Origin, TaskState
 from ..models import Citation, Response, Statement, Style, WritingTask
 from .models import ResponseQuerySet
 
-# White space is looked at once: a match begins where a run of it begins.
+# A match begins at the start of a run of white space, so that each run is scanned only once.
 MARKERS = re.compile(r"(?<!\s)\s*+\[[\d\s,;\u2013-]*+\]")
 
 
 @dataclass(frozen=True)
 class CitedSpan:
-    """A span of a response's text and the ranks of the passages that it cites; `rest` follows it, without markers."""
+    """A span of a response's text, the ranks of the cited passages, and the text after it without markers (`rest`)."""
 
     text: str
     ranks: tuple[int, ...]
@@ -29,14 +29,14 @@ class CitedSpan:
 
 
 def with_statements(responses: ResponseQuerySet) -> ResponseQuerySet:
-    """Fetch the statements and citations of a queryset of responses along."""
+    """Prefetch the statements and citations of responses."""
     citations = Citation.objects.select_related("retrieved").order_by("retrieved__rank", "id")
     statements = Statement.objects.order_by("position", "id").prefetch_related(Prefetch("citations", citations))
     return responses.prefetch_related(Prefetch("statements", statements))
 
 
 def citation_spans(response: Response) -> list[CitedSpan]:
-    """Return a response's statements as spans; needs `with_statements` to be one query and not many."""
+    """Return a response's statements as spans. Use `with_statements` first to avoid a query for each statement."""
     statements = list(response.statements.all())
     ends = [statement.start for statement in statements[1:]] + [len(response.text)] * bool(statements)
     return [
@@ -50,13 +50,13 @@ def citation_spans(response: Response) -> list[CitedSpan]:
 
 
 def _without_markers(between: str) -> str:
-    # Between statements stand the markers, which a page shows as links, and what closes the sentence, which it keeps.
+    # Pages show the markers as links, but keep the punctuation that ends the sentence.
     return MARKERS.sub("", between)
 
 
 @dataclass(frozen=True)
 class LogFacts:
-    """What a page says of a response's log: how many events, stored in how many bytes."""
+    """The size of a response's writing log: number of events and stored bytes."""
 
     events: int
     stored: int
@@ -64,7 +64,7 @@ class LogFacts:
 
 
 def log_facts(response: Response) -> LogFacts | None:
-    """Return the figures of a response's log; None where nothing was logged."""
+    """Return the size of a response's log; None if nothing was logged."""
     log = getattr(response.task, "log", None)
     if log is None:
         return None
@@ -73,7 +73,7 @@ def log_facts(response: Response) -> LogFacts | None:
 
 
 class ResponseStatus(TextChoices):
-    """What became of a response, as lists of researchers show it."""
+    """The status of a response in researchers' lists."""
 
     INCLUDED = "included", "Included"
     WAITING = "waiting", "Awaiting review"
@@ -94,7 +94,7 @@ _STATUSES: Final[Mapping[str, Q]] = {
     ResponseStatus.EXCLUDED: _SETTLED & Q(is_included=False),
     ResponseStatus.ERASED: _ERASED,
 }
-#: How the list can be sorted, by the name in the address.
+#: The sort orders of the list by their name in the URL.
 SORTS: Final[Mapping[str, tuple[str, ...]]] = {
     "topic": ("topic__query", "style__name", "id"),
     "words": ("words", "id"),
@@ -102,7 +102,7 @@ SORTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def status(response: Response) -> ResponseStatus:
-    """Say what became of a response; it comes with its task."""
+    """Return the status of a response; its task should be fetched with it."""
     task = response.task
     if response.erased_at is not None:
         return ResponseStatus.ERASED
@@ -113,7 +113,7 @@ def status(response: Response) -> ResponseStatus:
 
 @dataclass(frozen=True)
 class ResponseFilter:
-    """Which responses to list; empty fields ask for all."""
+    """Filter of a list of responses; empty fields match all."""
 
     words: str = ""
     system: str = ""
@@ -124,14 +124,14 @@ class ResponseFilter:
 
 @dataclass(frozen=True)
 class ResponseChoices:
-    """What the responses of a study can be filtered by: styles by name and label, and names of systems and models."""
+    """The filter choices of a study: names and labels of styles, and names of systems and models."""
 
     styles: list[tuple[str, str]]
     systems: list[str]
 
 
 def response_choices(study: Study) -> ResponseChoices:
-    """Return what the responses of a study can be filtered by."""
+    """Return the filter choices for a study's responses."""
     responses = Response.objects.filter(study=study)
     styles = Style.objects.filter(pk__in=responses.values("style")).order_by("name", "version")
     systems = responses.exclude(origin=Origin.HUMAN).order_by("participant__external_id")
@@ -142,7 +142,7 @@ def response_choices(study: Study) -> ResponseChoices:
 
 
 def list_responses(study: Study, filters: ResponseFilter, sort: str = "") -> QuerySet[Response]:
-    """Return the responses of a study that pass a filter, with all that a list shows; by topic by default."""
+    """Return the responses of a study that match a filter, with all fields of the list; sorted by topic by default."""
     responses = Response.objects.filter(study=study)
     if filters.words:
         responses = responses.filter(
@@ -166,9 +166,9 @@ def list_responses(study: Study, filters: ResponseFilter, sort: str = "") -> Que
 
 
 def response_versions(responses: Iterable[Response]) -> dict[int, int]:
-    """Return which version of a text each response is, by its key: a revision counts on from what it revises.
+    """Return the version of each response by its key: a revision has the version of the revised response plus one.
 
-    One query for each step of the longest line of revisions.
+    Takes one query for each step of the longest chain of revisions.
     """
     lines = {response.pk: response.task.revises_id if response.task else None for response in responses}
     versions = dict.fromkeys(lines, 1)
@@ -182,7 +182,7 @@ def response_versions(responses: Iterable[Response]) -> dict[int, int]:
 
 
 def sidebar_counts(study: Study) -> dict[str, int]:
-    """Return how many topics and responses the sidebar shows; one query."""
+    """Return the numbers of topics and responses for the sidebar; one query."""
     counted = Study.objects.filter(pk=study.pk).annotate(
         n_topics=count_of(Study, "topics__external_id", distinct=True), n_responses=count_of(Study, "responses")
     )

@@ -1,4 +1,4 @@
-"""Storing responses with their statements and citations."""
+"""Storage of responses with their statements and citations."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from . import versions
 from .imports import bulk
 from .imports.problems import Problems
 
-# A citation by rank, or by the passage's own id.
+# A citation by rank, or by passage ID.
 Cited = int | str
 Part = tuple[str, tuple[Cited, ...]]
 
@@ -32,7 +32,7 @@ ORIGINS = {
 
 @dataclass(frozen=True, slots=True)
 class ResponseInput:
-    """A response as it comes in: a text with markers, or parts with citations (then `text` is None)."""
+    """A response to store: a text with citation markers, or parts with citations (then `text` is None)."""
 
     external_id: str
     topic: str
@@ -49,7 +49,7 @@ class ResponseInput:
 
 @dataclass
 class _Shelf:
-    """What responses of a study refer to."""
+    """The rows of a study to which its responses refer."""
 
     topics: dict[str, Topic]
     styles: dict[str, Style]
@@ -70,7 +70,7 @@ def submit(
     task: WritingTask | None = None,
     now: datetime,
 ) -> Response:
-    """Store one response, taken apart into statements with citations."""
+    """Store one response, split into statements with citations."""
     ranks = dict(RetrievedPassage.objects.filter(topic=topic).values_list("rank", "id"))
     parsed = statements.parse(text, passages=len(ranks))
     response = _row(study, topic, style, participant, external_id, parsed, submitted_at=now, task=task, now=now)
@@ -81,12 +81,12 @@ def submit(
 
 @transaction.atomic
 def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problems, now: datetime) -> dict[str, int]:
-    """Store responses; equal ones are left alone. Count what was made.
+    """Store responses and count the new rows. Skip responses that are already stored with the same content.
 
     Raises
     ------
     BadInput
-        if one refers to what is not there, or stands in the study already with another text.
+        If a response refers to something that does not exist, or is already in the study with another text.
     """
     bulk.lock_imports(study)
     shelf = _shelf(study, responses, now)
@@ -179,7 +179,7 @@ def _refers_to_what_is_there(response: ResponseInput, shelf: _Shelf, problems: P
 
 def _is_the_same(response: ResponseInput, text: str, known: Mapping[str, Any], problems: Problems) -> bool:
     if known["erased_at"] is not None:
-        return True  # erased on request: an import must not bring it back
+        return True  # Erased on request: an import must not restore it.
     pairs = {
         "text": (text, known["text"]),
         "topic": (response.topic, known["topic__external_id"]),
@@ -205,7 +205,7 @@ def _parsed(response: ResponseInput, passages: Mapping[str, int]) -> statements.
 
 
 def _rank(cited: Cited, passages: Mapping[str, int]) -> int:
-    """Return the rank of what is cited; -1, which is outside of any list, for a passage that the topic has not."""
+    """Return the rank of the cited passage, or -1 (never a valid rank) if the topic does not have this passage."""
     return cited if isinstance(cited, int) else passages.get(cited, -1)
 
 
@@ -240,7 +240,7 @@ def _row(
 def _store_statements(
     stored: Iterable[tuple[Response, statements.ParsedResponse]], ranks: Mapping[int, Mapping[int, int]]
 ) -> None:
-    """Store the statements of responses that have rows; `ranks` gives each topic's retrieved passages by rank."""
+    """Store the statements of responses that are already saved; `ranks` maps topic to rank to retrieved passage."""
     spans = [(response, n, span) for response, parsed in stored for n, span in enumerate(parsed.statements)]
     rows = Statement.objects.bulk_create(
         [

@@ -1,13 +1,13 @@
-"""Addresses: topics and responses."""
+"""URLs of topics and responses."""
 
 from django.urls import path
 
-from ..converters import IDENTIFIER  # noqa: F401 -- it is registered there
+from ..converters import IDENTIFIER  # noqa: F401 -- the import registers it
 from . import api, views
 
 urlpatterns = [
     path("studies/<slug:slug>/topics/", views.topics, name="topics"),
-    # An id may hold slashes, so that addresses which go on after one stand before its own.
+    # An ID may contain slashes, so longer URLs must come before the URL that ends with the ID.
     path("studies/<slug:slug>/topics/<identifier:external_id>/", views.topic, name="topic"),
     path("studies/<slug:slug>/responses/", views.responses, name="responses"),
     path("studies/<slug:slug>/responses/<identifier:external_id>/", views.response, name="response"),

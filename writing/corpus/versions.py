@@ -1,4 +1,4 @@
-"""Versioned texts: equal content is the same version. Also the default styles."""
+"""Versioned texts (equal content is the same version) and the default styles."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,9 +17,9 @@ V = TypeVar("V", bound=Versioned)
 
 
 def ensure(model: type[V], *, study: Study, name: str, now: datetime, **content: Any) -> tuple[V, bool]:
-    """Return the version of a text with this content, and whether it had to be made.
+    """Return the version of a text with this content, and whether it was created.
 
-    Of several versions with the same content, the latest. The caller holds whatever keeps two writers apart.
+    If several versions have the same content, the latest is returned. The caller must prevent concurrent writes.
     """
     named = model._default_manager.filter(study=study, name=name)
     same = named.filter(**content).order_by("-version", "id").first()
@@ -61,9 +61,9 @@ DEFAULT_STYLES = {
 
 
 def ensure_styles(*, study: Study, names: Iterable[str], now: datetime) -> dict[str, Style]:
-    """Return the study's styles of these names in their latest version; defaults that it lacks are made.
+    """Return the latest version of the study's styles with these names; create missing default styles.
 
-    A name that is neither in the study nor a default is not in the answer.
+    A name that is neither in the study nor a default is not in the result.
     """
     needed = dict.fromkeys(names)
     styles = current(Style, study=study, names=needed)

@@ -21,7 +21,7 @@ RESPONSE_FILTERS = ("q", "system", "style", "origin", "status", "sort")
 
 @study_page(Role.VIEWER)
 def topics(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the topics, found by a word of the query or the id."""
+    """List the topics; search by query or ID."""
     topics_shown = Topic.objects.filter(study=study).current().with_counts()
     if query := request.GET.get("q", "").strip():
         topics_shown = topics_shown.matching(query)
@@ -32,7 +32,7 @@ def topics(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @audited(AuditedContent.PEOPLE)
 def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
-    """Show a topic, its responses, and its passages in their order."""
+    """Show a topic, its responses, and its passages by rank."""
     topic_shown = get_object_or_404(Topic.objects.filter(study=study).current(), external_id=external_id)
     responses = topic_shown.responses.with_people().order_by("style__name", "origin", "id")
     retrieved = (
@@ -45,7 +45,7 @@ def topic(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
 @study_page(Role.VIEWER)
 @audited(AuditedContent.PEOPLE)
 def responses(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the responses, filtered as the member did last."""
+    """List the responses with the member's last filters."""
     if (earlier := remembered_filters.restore(request, f"responses-{study.pk}", RESPONSE_FILTERS)) is not None:
         return earlier
     form = ResponseFilterForm(study, request.GET)
@@ -68,7 +68,7 @@ def responses(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @audited(AuditedContent.RESPONSE)
 def response(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
-    """Show a response, its statements and citations, and the passages beside it."""
+    """Show a response with its statements and citations next to the passages."""
     responses = corpus_queries.with_statements(
         Response.objects.filter(study=study).with_people().select_related("task__log")
     )

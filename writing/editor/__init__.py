@@ -1,11 +1,11 @@
-"""The editor: its page, its sessions, what it sends and how that is stored (docs/adr/0015).
+"""The editor: its page, its sessions, and its events and their storage (docs/adr/0015).
 
-| module | what |
+| module | content |
 |---|---|
-| `page` | what the page shows |
-| `sessions` | opening, tokens, finishing; the lock of all that happens to a log |
-| `events`, `event_validation` | what is recorded, and the check of what comes in |
-| `ingestion` | taking in batches, and compacting them later |
-| `codec`, `logs` | how events are packed, stored and read |
-| `script_messages` | what the page's scripts say |
+| `page` | the content of the page |
+| `sessions` | opening, tokens, finishing; the lock for all changes to a log |
+| `events`, `event_validation` | the recorded events, and their validation |
+| `ingestion` | storing batches, and compacting them later |
+| `codec`, `logs` | packing, storing and reading events |
+| `script_messages` | messages of the page's scripts |
 """

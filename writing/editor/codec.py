@@ -1,10 +1,10 @@
-"""The codec of editor events: stored by columns, which compress to less than half.
+"""The codec of editor events: stored by columns, which compresses to less than half.
 
-Events are grouped by kind and length. The form is a JSON object:
+Events are grouped by kind and length into a JSON object:
 
 - `groups`: a list of [kind, fields, columns]; a column is [is_steps, values]
-- `order`: for each event the number of its group
-- `times`: a column for the second elements of all events that have one
+- `order`: the number of each event's group
+- `times`: a column with the second elements of all events that have one
 """
 
 import hashlib
@@ -21,7 +21,7 @@ Event = list[Any]
 
 
 def pack_columns(events: Sequence[Event]) -> dict[str, Any]:
-    """Return events by columns. Every event is a list whose first element is its kind."""
+    """Convert events to columns. Each event is a list whose first element is its kind."""
     numbers: dict[tuple[str, int], int] = {}
     order = [numbers.setdefault((event[0], len(event)), len(numbers)) for event in events]
     members: list[list[Event]] = [[] for _ in numbers]
@@ -35,12 +35,12 @@ def pack_columns(events: Sequence[Event]) -> dict[str, Any]:
 
 
 def unpack_columns(form: Any) -> list[Event]:
-    """Return the events of what `pack` made.
+    """Restore the events from columns.
 
     Raises
     ------
     ValueError, TypeError, KeyError, IndexError
-        if it is something else.
+        If the data are invalid.
     """
     times = iter(_values(form["times"]))
     groups = [(kind, length > 1, _fields(length, columns)) for kind, length, columns in form["groups"]]
@@ -59,7 +59,7 @@ def unpack_columns(form: Any) -> list[Event]:
     return events
 
 
-# The fields of events that have none.
+# The fields of events without fields.
 _NOTHING: Iterator[tuple[Any, ...]] = repeat(())
 
 
@@ -70,7 +70,7 @@ def _fields(length: int, columns: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _column(values: list[Any]) -> list[Any]:
-    """Return a column: whole numbers as steps from one to the next, where those are smaller."""
+    """Encode a column: whole numbers as differences between neighbours, if these are smaller."""
     if set(map(type, values)) == {int}:
         steps = list(map(sub, values, [0, *values]))
         if sum(map(abs, steps)) < sum(map(abs, values)):
@@ -93,24 +93,24 @@ def _is_left(values: Any) -> bool:
     return next(iter(values), None) is not None
 
 
-# What is written now, and what was written before: that stays readable for ever.
+# The current codec. Older ones must stay readable forever.
 CODEC = "columns-zstd-1"
 PLAIN = "json-zstd-1"
 CODECS = (CODEC, PLAIN)
 SPLICE = "s"
 LEVEL = 9
-# For what is packed once and kept: several times the work for a tenth less.
+# For data that are packed once and kept: several times slower, but a tenth smaller.
 SMALLEST = 19
 MAX_UNPACKED = 256 * 1024**2
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class BrokenLog(ValueError):  # noqa: N818 -- it says what the log is
-    """A log cannot be read, or its events do not fit together."""
+class BrokenLog(ValueError):  # noqa: N818 -- describes the log
+    """A log cannot be read, or its events are inconsistent."""
 
 
 class _Compressors(threading.local):
-    """What each thread has of its own: making a compressor takes longer than packing what an editor sends."""
+    """The compressors of a thread: creating one takes longer than packing a batch."""
 
     def __init__(self) -> None:
         self.compressor = zstandard.ZstdCompressor(level=LEVEL)
@@ -120,19 +120,19 @@ _kept = _Compressors()
 
 
 def pack(events: list[Event], *, level: int = LEVEL) -> bytes:
-    """Return events compressed. The same events give the same bytes."""
+    """Compress events. Equal events give equal bytes."""
     text = _as_json(pack_columns(events))
     compressor = _kept.compressor if level == LEVEL else zstandard.ZstdCompressor(level=level)
     return compressor.compress(text.encode())
 
 
 def unpack(payload: bytes, codec: str = CODEC) -> list[Event]:
-    """Return the events of a packed batch.
+    """Decompress the events of a batch.
 
     Raises
     ------
     BrokenLog
-        if it is not what `pack` made.
+        If `payload` is not the result of `pack`.
     """
     if codec not in CODECS:
         raise BrokenLog(f"This version reads logs packed as {' or '.join(CODECS)}, not as {codec}. Update it.")
@@ -149,24 +149,24 @@ def unpack(payload: bytes, codec: str = CODEC) -> list[Event]:
 
 
 def digest(payload: bytes) -> bytes:
-    """Return what a batch is known by: the SHA-256 of its packed bytes."""
+    """Return the digest of a batch: the SHA-256 of its packed bytes."""
     return hashlib.sha256(payload).digest()
 
 
 def splice(before: str, after: str) -> tuple[int, int, str]:
-    """Return the smallest single change from one text to another: position, how much goes, what comes.
+    """Return the smallest single change between two texts: position, number of deleted characters, inserted text.
 
-    Of equally small ones the one furthest to the right: what is typed into a run of equal letters was typed last.
+    Of equally small changes, return the rightmost: a letter typed into a run of equal letters was probably typed last.
     """
     start = _common(before, after)
     rest_before, rest_after = before[start:], after[start:]
-    # The common end must not overlap the common start, hence of the rests.
+    # Only the rests are compared because the common end must not overlap the common start.
     end = _common(rest_before[::-1], rest_after[::-1])
     return start, len(rest_before) - end, rest_after[: len(rest_after) - end]
 
 
 class Encoder:
-    """Turns a growing text's snapshots into events, holding one text at a time."""
+    """Converter of a text's snapshots to events. It keeps only one text in memory."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -174,7 +174,7 @@ class Encoder:
         self.events: list[Event] = []
 
     def add(self, ms: int, text: str) -> None:
-        """Add a snapshot with its clock time in milliseconds; the first one is the origin of all times."""
+        """Add a snapshot with its clock time in milliseconds; the times of events start at the first snapshot."""
         if self.origin is None:
             self.origin = ms
         self.events.append([SPLICE, ms - self.origin, *splice(self.text, text)])
@@ -182,7 +182,7 @@ class Encoder:
 
 
 def encode(snapshots: Iterable[tuple[int, str]]) -> list[Event]:
-    """Return the events of (milliseconds, text) snapshots, one for each: a repeated text is an empty splice."""
+    """Convert (milliseconds, text) snapshots to one event each; a repeated text becomes an empty splice."""
     encoder = Encoder()
     for ms, text in snapshots:
         encoder.add(ms, text)
@@ -190,18 +190,18 @@ def encode(snapshots: Iterable[tuple[int, str]]) -> list[Event]:
 
 
 class Replay:
-    """A text as events make it, one at a time."""
+    """A text that is rebuilt event by event."""
 
     def __init__(self) -> None:
         self.text = ""
 
     def apply(self, event: Event) -> bool:
-        """Apply an event; say whether it was a change of the text.
+        """Apply an event; return whether it changed the text.
 
         Raises
         ------
         BrokenLog
-            if it is a splice outside the text that it changes.
+            If it is a splice outside the text.
         """
         if event[0] != SPLICE:
             return False
@@ -215,7 +215,7 @@ def states(events: Iterable[Event]) -> Iterator[tuple[int, str]]:
     Raises
     ------
     BrokenLog
-        if a splice lies outside the text that it changes.
+        If a splice is outside the text.
     """
     text = ""
     for event in events:
@@ -233,7 +233,7 @@ def final_text(events: Iterable[Event]) -> str:
 
 
 def text_at(events: Iterable[Event], ms: int) -> str:
-    """Return the text as it was at a moment: after the last event that is not later."""
+    """Return the text after all events up to a time in milliseconds."""
     text = ""
     for at, state in states(events):
         if at > ms:
@@ -248,7 +248,7 @@ def apply_splice(text: str, event: Event) -> str:
     Raises
     ------
     BrokenLog
-        if the splice lies outside the text.
+        If the splice is outside the text.
     """
     _, _, position, deleted, inserted = event[:5]
     if not 0 <= position <= position + deleted <= len(text):
@@ -257,7 +257,7 @@ def apply_splice(text: str, event: Event) -> str:
 
 
 def _common(a: str, b: str) -> int:
-    """Return the length of the common start; halving comparisons of slices beats a loop over characters."""
+    """Return the length of the common prefix, by binary search: faster than a loop over characters."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high

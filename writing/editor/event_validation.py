@@ -1,4 +1,4 @@
-"""Validate what the editor sends, before anything is stored."""
+"""Validation of the editor's requests before anything is stored."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..enums import LONGEST_TEXT
 from . import events
 
-# A body above this is refused before it is read; the editor keeps its batches well below.
+# Larger bodies are rejected unread; the editor's batches are much smaller.
 MAX_BYTES = 256 * 1024
 MOST_EVENTS = 2000
 MOST_TIME = 10**11  # milliseconds: three years
@@ -17,7 +17,7 @@ MOST_NUMBER = 2**31 - 1
 
 
 class RefusedError(ValueError):
-    """Something that was sent is not taken in. `problem` names why for programs, the facts say what to do."""
+    """The request was rejected. `problem` is the reason for programs; the facts say what to do."""
 
     problem = "bad"
 
@@ -27,18 +27,18 @@ class RefusedError(ValueError):
 
 
 class BadInputError(RefusedError):
-    """What was sent has not the shape that it must have; `where` says at which place."""
+    """The request is malformed; `where` is the place."""
 
 
 class TooLargeError(RefusedError):
-    """More at once than is taken in; the sender splits it."""
+    """The request is too large; the sender must split it."""
 
     problem = "large"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a field may hold, and how that is said."""
+    """The check of a field's value, and its description."""
 
     fits: Callable[[Any], bool]
     expected: str
@@ -92,14 +92,14 @@ FIELDS: dict[str, Rule] = {
     "share": _whole(0, 100),
     "on": _FLAG,
     "rank": _whole(0, 10_000),
-    "milliseconds": _whole(-MOST_TIME, MOST_TIME),  # a clock may be set back
+    "milliseconds": _whole(-MOST_TIME, MOST_TIME),  # negative because a clock may be set back
     "percent": _whole(0, 100),
     "words": _text(500),
     "hits": _whole(0, LONGEST_TEXT),
     "way": _one_of(events.CITED_BY),
     "width": _whole(0, 100_000),
     "height": _whole(0, 100_000),
-    # The first hexadecimal digits of the SHA-256 of the text in UTF-8, as many as are sent.
+    # The first hexadecimal digits of the SHA-256 of the text in UTF-8; the number of digits may vary.
     "digest": Rule(
         lambda value: isinstance(value, str) and 8 <= len(value) <= 64 and set(value) <= _HEX,
         "8 to 64 hexadecimal digits",
@@ -108,13 +108,13 @@ FIELDS: dict[str, Rule] = {
     "touch": _FLAG,
 }
 _RULES = {each.code: (("ms", TIME), *((name, FIELDS[name]) for name in each.fields)) for each in events.EVENT_KINDS}
-# Beside them the checks alone: nearly every event passes, and is looked at closely only if it does not.
+# The checks alone, for speed: nearly all events are valid, and only invalid ones are examined in detail.
 _CHECKS = {code: tuple(rule.fits for _, rule in rules) for code, rules in _RULES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a batch does to a text: how long it must be at least, and by how much it is longer afterwards."""
+    """The effect of a batch on the text: the length that it needs at least, and by how much it grows."""
 
     needs: int
     grows: int
@@ -123,7 +123,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive events of a session as they were sent; a number stands for the same events for ever."""
+    """Consecutive events of a session. The events of a batch number never change."""
 
     number: int
     first: int
@@ -133,7 +133,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The writer says that the text is done: how many events there are, and the SHA-256 of the text."""
+    """A request to finish the text: the number of events, and the SHA-256 of the text."""
 
     session: int
     events: int
@@ -141,14 +141,14 @@ class Finish:
 
 
 def parse_batch(body: bytes) -> Batch:
-    """Return a batch as the editor sends it.
+    """Parse a batch from the editor.
 
     Raises
     ------
     BadInputError
-        if anything has another shape than it must have.
+        If it is malformed.
     TooLargeError
-        if there are too many events.
+        If it has too many events.
     """
     fields = _object(body)
     event_list = fields.get("events")
@@ -162,7 +162,7 @@ def parse_batch(body: bytes) -> Batch:
 
 
 def parse_finish(body: bytes) -> Finish:
-    """Return what the editor says at the end."""
+    """Parse a request to finish."""
     fields = _object(body)
     return Finish(
         session=_field(fields, "session", _NUMBER),
@@ -172,13 +172,13 @@ def parse_finish(body: bytes) -> Finish:
 
 
 def parse_renewal(body: bytes) -> int | None:
-    """Return the session whose token the editor wants anew; None if it wants to open one."""
+    """Return the session whose token is to be renewed; None if a session is to be opened."""
     fields = _object(body)
     return _field(fields, "renew", _NUMBER) if "renew" in fields else None
 
 
 def parse_device(body: bytes) -> dict[str, Any]:
-    """Return what the editor says of its device when it opens; what is not known is not there."""
+    """Return the editor's description of its device, without unknown fields."""
     fields = _object(body).get("device", {})
     if not isinstance(fields, dict):
         _refuse("device", "an object")
@@ -186,7 +186,7 @@ def parse_device(body: bytes) -> dict[str, Any]:
 
 
 def check_events(event_list: list[Any]) -> Extent:
-    """Check each event; return what all of them together do to a text."""
+    """Check all events; return their total effect on the text."""
     needs = grows = 0
     changes = False
     for i, event in enumerate(event_list):
@@ -203,7 +203,7 @@ def check_events(event_list: list[Any]) -> Extent:
 
 
 def _refuse_event(where: str, event: list[Any]) -> NoReturn:
-    """Say what of an event of a known kind does not fit."""
+    """Raise an error that says what is wrong with an event of a known kind."""
     rules = _RULES[event[0]]
     if len(event) != len(rules) + 1:
         names = ", ".join(["its kind", "milliseconds", *(name for name, _ in rules[1:])])
@@ -242,7 +242,7 @@ def _refuse(where: str, expected: str) -> NoReturn:
 
 
 def as_markdown() -> str:
-    """Return the kinds of events and their fields as a table, and what each field may hold as another."""
+    """Return two tables for the documentation: events with their fields, and the allowed values of fields."""
     kinds = ["| event | what | in plain words |", "|---|---|---|"]
     for each in events.EVENT_KINDS:
         fields = ", ".join([f'"{each.code}"', "ms", *each.fields])

@@ -1,8 +1,8 @@
-"""The list of events that the editor records. Validation, docs and consent text follow from it.
+"""The events that the editor records. Validation, documentation and consent text are derived from this list.
 
-An event is a JSON array: its kind, milliseconds since the log's start, and its fields in the order given here.
-Positions and lengths are Unicode code points. A place is a passage's rank (0 and up), -1 for the writer's own text,
--2 for anywhere else.
+An event is a JSON array: its kind, milliseconds since the log's start, and its fields in the listed order.
+Positions and lengths are Unicode code points. A place is a passage's rank (from 0), -1 for the writer's own text, or -2
+for anywhere else.
 """
 
 from dataclasses import dataclass
@@ -12,31 +12,31 @@ from django.utils.translation import gettext_noop as _
 OWN_TEXT = -1
 ELSEWHERE = -2
 
-# How a splice came about (its fifth field; the sixth is the browser's own inputType, empty where there was none).
+# The origin of a splice (its fifth field; the sixth is the browser's inputType, or empty).
 SOURCES = (
     "typed",
-    "composed",  # by an input method: Chinese, Japanese, accents, most phones
+    "composed",  # with an input method: Chinese, Japanese, accents, most phones
     "pasted",
     "dropped",
     "cut",
     "deleted",
-    "replaced",  # by the spelling checker or autocorrection
+    "replaced",  # by the spell checker or autocorrection
     "undone",
     "redone",
-    "cited",  # a marker that the page put in at the writer's wish
-    "restored",  # taken over from another tab, or from before
-    "external",  # by a program other than the page: an extension, a script
+    "cited",  # a citation marker that the page inserted for the writer
+    "restored",  # from another tab or an earlier session
+    "external",  # by another program, for example a browser extension
 )
 
-# Classes of keys: all that is known of a key beside when it went down and how long it stayed there.
+# Classes of keys. The log contains only a key's class, the time of the press and its duration.
 KEYS = ("letter", "digit", "space", "mark", "enter", "backspace", "delete", "move", "modifier", "command", "other")
 
 
 @dataclass(frozen=True)
 class EventKind:
-    """A kind of event: its code, the names of its fields after kind and time, and what it says in plain words.
+    """A kind of event: its code, the names of its fields after kind and time, and its meaning in plain words.
 
-    Name and meaning are marked for translation and translated where they are shown.
+    Name and meaning are marked for translation, and translated on display.
     """
 
     code: str
@@ -96,5 +96,5 @@ EVENT_KINDS = (
     ),
 )
 BY_CODE = {each.code: each for each in EVENT_KINDS}
-# How a citation came about (third field of "b").
+# The origin of a citation (third field of "b").
 CITED_BY = ("button", "typed", "shortcut")

@@ -1,6 +1,6 @@
-"""Store batches of editor events: once, in order, acknowledged after the commit.
+"""Store batches of editor events: once, in order, and acknowledged after the commit.
 
-Many small batches become few large ones when nothing is added any more: the same events in a tenth of the rows.
+When a log is complete, many small batches are merged into few large ones: the same events in a tenth of the rows.
 """
 
 import logging
@@ -20,10 +20,10 @@ from ..models import EditingSession, LogBatch, WritingLog
 from . import codec, sessions
 from .event_validation import BadInputError, Batch, RefusedError
 
-# All of it in one statement, which commits by itself: this comes so often that each round trip and each query that the
-# ORM puts together counts; so the database keeps it prepared. Each table is entered by a key, whatever was known of its
-# size when that was done. The task's row is the lock. Whoever waited for it looks at the newest versions of the rows
-# of task and session; so a submission or a later session that was committed meanwhile is seen.
+# One prepared statement that commits by itself: batches are so frequent that each round trip and each query built by
+# the ORM matters. Each table is accessed by a key, so the prepared plan does not depend on table sizes. The task's row
+# is the lock. After waiting for it, the statement reads the newest versions of the task's and session's rows, so it
+# sees a submission or a later session that was committed meanwhile.
 _APPEND = """
     WITH task AS (
         SELECT task.id, task.state, task.lease_until,
@@ -53,25 +53,25 @@ _APPEND = """
 """
 
 
-# As the database writes an array: the driver would put a list together anew for every batch.
+# A PostgreSQL array literal, so that the driver does not convert a list for each batch.
 _GROWING = "{" + ",".join(state.value for state in sessions.GROWING) + "}"
 
 
 class GapError(RefusedError):
-    """A batch came before one that is missing; the facts say which is expected."""
+    """An earlier batch is missing; the facts contain the expected number."""
 
     problem = "gap"
 
 
 class OtherEventsError(RefusedError):
-    """A batch of this number is stored already, with other events."""
+    """A batch with this number is already stored, but with other events."""
 
     problem = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the sender is told when its batch is stored."""
+    """The acknowledgement of a stored batch."""
 
     acked: int
     next_event: int
@@ -80,14 +80,14 @@ class Receipt:
 
 
 def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
-    """Store a batch; when this returns it is committed. The same batch again changes nothing and is answered likewise.
+    """Store and commit a batch. Idempotent: the same batch again has no effect and gets the same answer.
 
-    A batch of a session that a later one fenced is stored too: the text goes on elsewhere, but nothing is thrown away.
+    Batches of fenced sessions are also stored, so that no text is lost, but they do not change the current text.
 
     Raises
     ------
     BadTokenError, ClosedError, GapError, OtherEventsError, BadInputError
-        if it is not stored.
+        If the batch is not stored.
     """
     key = sessions.read_token(token)
     payload = codec.pack(batch.events)
@@ -101,7 +101,7 @@ def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
 
 @transaction.atomic(durable=True)
 def _look_closer(key: sessions.TokenKey, batch: Batch, payload: bytes, now: datetime) -> Receipt:
-    """Find out why a batch was not stored at once: it was before, it must not be, or it changes a finished text."""
+    """Find out why a batch was not stored at once: it is a repetition, is rejected, or changes a finished text."""
     task = sessions.lock_task(key.task)
     if task is None or not task.grows:
         raise sessions.ClosedError("Nothing is added to this text any more.")
@@ -128,9 +128,9 @@ def _receipt(batch: Batch, task: sessions.LockedTask, fenced: bool) -> Receipt:
 def _append(
     key: sessions.TokenKey, batch: Batch, payload: bytes, now: datetime, *, changes: bool
 ) -> tuple[sessions.LockedTask, bool] | None:
-    """Store a batch if it is the next one, and say whether its session is fenced; None if nothing was stored.
+    """Store a batch if it is the next one, and return whether its session is fenced; None if nothing was stored.
 
-    What `changes` the text is not stored where the task is finished.
+    If the task is finished, a batch that `changes` the text is not stored.
     """
     with prepared_statements.cursor() as cursor:
         cursor.execute(
@@ -160,7 +160,7 @@ def _append(
 
 
 def _check_place(session: EditingSession, batch: Batch) -> None:
-    """Refuse a batch that is not the next one, or whose splices are of no text that there is."""
+    """Reject a batch that is not the next one, or whose splices are outside the text."""
     if (batch.number, batch.first) != (session.next_batch, session.next_event):
         raise GapError(next_batch=session.next_batch, next_event=session.next_event)
     if batch.extent.needs > session.length:
@@ -170,18 +170,18 @@ def _check_place(session: EditingSession, batch: Batch) -> None:
 
 
 def _compare(session: EditingSession, batch: Batch, payload: bytes) -> None:
-    """Refuse other events than those that are stored under this number."""
+    """Reject a batch whose events differ from those stored with its number."""
     stored = LogBatch.objects.get(log=session.log_id, session=session.number, number=batch.number)
     if stored.first_event == batch.first:
         if bytes(stored.digest) == codec.digest(payload):
             return
-        # Packed by another version of the library, the same events may have other bytes.
+        # Another version of the library may pack the same events to other bytes.
         if codec.unpack(bytes(stored.payload), stored.codec) == batch.events:
             return
     raise OtherEventsError(f"Batch {batch.number} is stored already, with other events.")
 
 
-# So many events in a row of their own: far below what is unpacked at once, far above any response's log.
+# The most events in one row: small enough to unpack at once, but more than any response's log has.
 MOST_EVENTS = 200_000
 AT_ONCE = 50
 log_ = logging.getLogger(__name__)
@@ -189,15 +189,15 @@ log_ = logging.getLogger(__name__)
 
 @transaction.atomic
 def compact(log: WritingLog, now: datetime) -> int:
-    """Merge a log's batches, each session for itself; return how many rows there are fewer.
+    """Merge the batches of each session of a log; return the number of rows saved.
 
-    The caller says that nothing will be added: the task was submitted, or no token of its sessions is valid any more.
-    Events, their numbers and their order stay. Called again it changes nothing.
+    The caller must ensure that nothing will be added: the task was submitted, or all tokens of its sessions have
+    expired. Events, their numbers and their order stay the same. Idempotent.
 
     Raises
     ------
     codec.BrokenLog
-        if a batch cannot be read; nothing is changed then.
+        If a batch cannot be read; then nothing is changed.
     """
     sessions.lock_task(log.task_id)
     rows = list(log.batches.order_by("session", "number"))
@@ -208,9 +208,9 @@ def compact(log: WritingLog, now: datetime) -> int:
 
 
 def compact_abandoned(*, now: datetime, at_once: int = AT_ONCE) -> int:
-    """Compact logs to which nothing is added any more, some at a time; return how many."""
+    """Compact up to `at_once` logs to which nothing will be added; return their number."""
     many = Count("batches__pk", distinct=True) - Count("batches__session", distinct=True)
-    # A returned task's log still grows as long as a token of its sessions is valid.
+    # The log of a returned task may grow as long as a token of its sessions is valid.
     is_over = ~Q(task__state__in=sessions.GROWING) | (
         Q(task__state=TaskState.RETURNED) & Q(opened__lt=now - sessions.VALID_FOR)
     )
@@ -236,7 +236,7 @@ def _merge(log: WritingLog, session: int, rows: Sequence[LogBatch]) -> int:
 
 
 def _merged(rows: Sequence[LogBatch]) -> Iterator[LogBatch]:
-    """Yield rows with the same events; each was received when the last of its parts was."""
+    """Yield merged rows with the same events; each has the receipt time of its last part."""
     for number, part in enumerate(_parts(rows)):
         events = [event for row in part for event in codec.unpack(bytes(row.payload), row.codec)]
         payload = codec.pack(events, level=codec.SMALLEST)

@@ -24,7 +24,7 @@ class PackedEvents:
 
 @dataclass(frozen=True, slots=True)
 class PackedLog:
-    """A whole log, packed and ready to be stored."""
+    """A whole packed log, ready to be stored."""
 
     task: WritingTask
     started_at: datetime | None
@@ -32,7 +32,7 @@ class PackedLog:
 
 
 def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime) -> list[WritingLog]:
-    """Store whole logs. The caller has made sure that their tasks have none."""
+    """Store whole logs. The caller must ensure that their tasks have no logs yet."""
     created = WritingLog.objects.bulk_create(
         [WritingLog(task=log.task, source=source, started_at=log.started_at, created_at=now) for log in logs],
         batch_size=1000,
@@ -44,7 +44,7 @@ def store_packed(logs: Sequence[PackedLog], *, source: LogSource, now: datetime)
 
 
 def _measure(logs: Sequence[PackedLog]) -> None:
-    """Note how long each task took, as it is noted of what is written here."""
+    """Record the duration of each task, as for tasks written in the editor."""
     for log in logs:
         activity = pace.activity(event for batch in log.batches for event in codec.unpack(batch.payload))
         log.task.seconds = None if math.isnan(activity.seconds) else activity.seconds
@@ -69,10 +69,10 @@ def _rows(log: WritingLog, batches: Iterable[PackedEvents], now: datetime) -> It
 
 
 def session_ends(log: WritingLog) -> dict[int, int | None]:
-    """Return the sessions that lead to a log's text, each with how many of its events do; None: all of them.
+    """Return the sessions of a log's text, each with the number of events that belong to it; None means all.
 
-    The text is the latest session's. It began with what some events of an earlier one had made, and so on. What that
-    one sent beyond is a branch. What was imported has one session, 0, and no row of it.
+    The text is that of the latest session. Each session starts after some events of an earlier one; further events of
+    the earlier one are a branch. Imported logs have only session 0, without a row.
     """
     sessions = {session.pk: session for session in log.sessions.all()} if log.source == LogSource.EDITOR else {}
     if not sessions:
@@ -87,7 +87,7 @@ def session_ends(log: WritingLog) -> dict[int, int | None]:
 
 
 def events(log: WritingLog) -> Iterator[codec.Event]:
-    """Yield the events that lead to a log's text, in order, a batch at a time. Branches are left out."""
+    """Yield the events of a log's text in order, without branches. Only one batch at a time is unpacked."""
     until = session_ends(log)
     for batch in log.batches.filter(session__in=until).order_by("session", "number", "id").iterator(chunk_size=50):
         last = until[batch.session]
@@ -98,7 +98,7 @@ def events(log: WritingLog) -> Iterator[codec.Event]:
 
 
 def prefetched_events(log: WritingLog) -> Iterator[codec.Event]:
-    """Yield the same events without a query, where a log's batches and sessions were fetched along."""
+    """Yield the same events without a query if the log's batches and sessions were prefetched."""
     until = session_ends(log)
     for batch in sorted(log.batches.all(), key=lambda each: (each.session, each.number)):
         last = until.get(batch.session, 0)
@@ -108,37 +108,37 @@ def prefetched_events(log: WritingLog) -> Iterator[codec.Event]:
 
 
 def snapshots(log: WritingLog) -> Iterator[tuple[int, str]]:
-    """Yield (milliseconds since the start, text) at each change: for imported snapshots, the snapshots themselves."""
+    """Yield (milliseconds since the start, text) at each change; for an imported log, these are its snapshots."""
     yield from codec.states(events(log))
 
 
 def text_at(log: WritingLog, ms: int) -> str:
-    """Return the text as it was at a moment of a log."""
+    """Return the text at a time, in milliseconds since the start of the log."""
     return codec.text_at(events(log), ms)
 
 
 def rebuild_texts(logs: Iterable[WritingLog]) -> Iterator[tuple[WritingLog, str]]:
-    """Yield each log with the text that its events end in."""
+    """Yield each log with its final text."""
     for log in logs:
         yield log, codec.final_text(events(log))
 
 
 def log_of(task: WritingTask) -> WritingLog | None:
-    """Return a task's log; None where the editor was never opened."""
+    """Return a task's log; None if the editor was never opened."""
     return WritingLog.objects.filter(task=task).first()
 
 
 def current_text(task: WritingTask) -> str:
-    """Return a task's text as its log has it: what every acknowledged event of the latest session led to.
+    """Return a task's text after all acknowledged events of the latest session.
 
-    Where there is no log, the text that it was given.
+    Without a log, return its initial text.
     """
     log = log_of(task)
     return task.draft if log is None else codec.final_text(events(log))
 
 
 class PlacedEvent(NamedTuple):
-    """An event with its place in the record: its session, and its number there."""
+    """An event with its session and its number in the session."""
 
     session: int
     number: int
@@ -147,7 +147,7 @@ class PlacedEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a session sent after the text had gone on elsewhere: its events from `first` on, and its whole text."""
+    """The events of a session after the text continued in another one (from `first`), and the session's text."""
 
     session: int
     first: int
@@ -157,19 +157,19 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class SessionHistory:
-    """The events that make the text, in order, and what lies beside them."""
+    """The events of the text in order, and the branches."""
 
     events: list[PlacedEvent]
     branches: list[Branch]
 
 
 def session_history(log: WritingLog) -> SessionHistory:
-    """Return a log's events in the order in which they made the text, and its branches."""
+    """Return the events of a log's text in order, and its branches."""
     stored = _by_session(log)
     ends = session_ends(log)
     line: list[PlacedEvent] = []
     branches: list[Branch] = []
-    # What the line has when a session begins is what the session began with.
+    # A session starts from the text of all events collected before it.
     for session, until in sorted(ends.items()):
         events = stored.get(session, [])
         before = [placed.event for placed in line]

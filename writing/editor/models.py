@@ -1,4 +1,4 @@
-"""Writing logs, sessions and batches of events, which are only appended."""
+"""Writing logs, sessions and append-only batches of events."""
 
 import pgtrigger
 from django.db import models
@@ -9,11 +9,11 @@ from ..enums import LogSource
 
 
 class WritingLog(models.Model):
-    """The log of one writing task; the text at any moment can be rebuilt from it."""
+    """The log of a writing task, from which the text at any time can be rebuilt."""
 
     task = models.OneToOneField(WritingTask, models.CASCADE, related_name="log")
     source = models.CharField(max_length=10, choices=LogSource.choices)
-    # The clock time of offset 0; events carry milliseconds since then.
+    # Events have milliseconds since this time.
     started_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
@@ -24,28 +24,28 @@ class WritingLog(models.Model):
 
     @property
     def response(self) -> Response | None:
-        """The response that came of it, once submitted."""
+        """The submitted response, or None."""
         return getattr(self.task, "response", None)
 
 
 class EditingSession(models.Model):
-    """One opening of the editor, in one tab: a sequence of events of its own, numbered from 0.
+    """An editing session: one opening of the editor in one tab, with events numbered from 0.
 
-    It began with the text that the events before `base_events` of the session `base` made (an empty one where there is
-    none). Whoever opens the editor again fences the sessions before it: what they still send is stored and
-    acknowledged, but the text goes on from the latest session.
+    It starts from the text after the first `base_events` events of the session `base` (without a base, from an empty
+    text). Opening the editor again fences all earlier sessions: their further events are stored and acknowledged, but
+    the text continues from the latest session.
     """
 
     log = models.ForeignKey(WritingLog, models.CASCADE, related_name="sessions")
     number = models.PositiveIntegerField()
     base = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="continued")
     base_events = models.PositiveIntegerField(default=0)
-    # What the next batch must be called, and the number of its first event.
+    # The expected number of the next batch, and of its first event.
     next_batch = models.PositiveIntegerField(default=0)
     next_event = models.PositiveIntegerField(default=0)
-    # How many characters its text has after the events that are stored: a splice beyond its end is refused at once.
+    # The length of the text after all stored events, so that a splice beyond its end can be rejected at once.
     length = models.PositiveIntegerField(default=0)
-    # When a later session was opened; null in the latest one.
+    # When a later session was opened; null for the latest session.
     superseded_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField()
     last_at = models.DateTimeField()
@@ -55,10 +55,10 @@ class EditingSession(models.Model):
 
 
 class LogBatch(models.Model):
-    """Consecutive events, compressed, frozen when numbered. A batch is never changed; a resent one is the same."""
+    """Consecutive compressed events. A batch never changes: if it is sent again, it has the same number and events."""
 
     log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches")
-    # The number of its session; what was imported has one, 0, without a row of its own.
+    # The number of its session. Imported logs have only session 0, without a row in `EditingSession`.
     session = models.PositiveIntegerField(default=0)
     number = models.PositiveIntegerField()
     first_event = models.PositiveIntegerField()

@@ -14,10 +14,10 @@ from ..models import RetrievedPassage, TaskTransition, WritingLog, WritingPlan, 
 
 @dataclass(frozen=True)
 class EditorPage:
-    """A task and its passages, in the order of their ranks, which count from 0 as markers do.
+    """A task and its passages by rank. Ranks start at 0, like citation markers.
 
-    `note`: what the reviewer wrote when the response was sent back. `is_new`: nobody has sat at this task before, and
-    it revises none.
+    `note` is the reviewer's message if a revision was requested. `is_new`: the editor was never opened on this task,
+    and it is not a revision.
     """
 
     task: WritingTask
@@ -27,32 +27,32 @@ class EditorPage:
 
     @property
     def lease_minutes(self) -> int:
-        """How long the task is kept for its writer after each sign of life."""
+        """The length of the lease after each activity, in minutes."""
         return plan_lease_length(getattr(self.task.study, "writing_plan", None)) // timedelta(minutes=1)
 
     @property
     def copied_words(self) -> int:
-        """The study's rule on copying: the writer is shown so many equal words in a row; 0 for none."""
+        """The least number of consecutive copied words that the editor shows to the writer; 0 to show none."""
         plan = getattr(self.task.study, "writing_plan", None)
         return (plan.copied_words or 0) if plan else WritingPlan._meta.get_field("copied_words").default
 
     @property
     def instructions(self) -> str:
-        """The study's instructions in the version that held when the task was claimed; Markdown."""
+        """The study's instructions when the task was claimed, as Markdown."""
         return self.task.instructions.text if self.task.instructions else ""
 
 
 class NotDueError(Exception):
-    """The task is not to be written now: questions come first, or it is done, or it is not theirs."""
+    """The task cannot be written now: another step comes first, it is done, or it belongs to someone else."""
 
 
 def load_page(*, participant: Participant, task: str) -> EditorPage:
-    """Return what the page shows to whoever writes this task.
+    """Return the content of the page for the writer of a task.
 
     Raises
     ------
     NotDueError
-        if writing is not what is due of the task.
+        If writing is not the next step of the task.
     """
     related = ("study__writing_plan", "topic", "style", "instructions")
     tasks = WritingTask.objects.select_related(*related).filter(participant=participant, external_id=task)
@@ -66,6 +66,6 @@ def load_page(*, participant: Participant, task: str) -> EditorPage:
 
 
 def _revision_note(task: WritingTask) -> str:
-    """Return the words with which a revision was asked for: they stand where its task was made."""
+    """Return the reviewer's message of a revision, which is stored with its task's creation."""
     transitions = TaskTransition.objects.filter(task=task, before="").exclude(note="").order_by("pk")
     return transitions.values_list("note", flat=True).first() or ""

@@ -1,18 +1,18 @@
 """Messages of the editor's scripts, in the reader's language (static/js/ui/script-messages.js).
 
-Names in braces are filled in by the scripts. What counts something comes as `name.one` and `name.other`.
+Scripts replace names in braces. Messages with a count have two forms, `name.one` and `name.other`.
 """
 
 from django.utils.translation import gettext as _
 
 
 def editor() -> dict[str, str]:
-    """Return every message by its name."""
+    """Return all messages by name."""
     return {**_text(), **_passages(), **_findings(), **_saving(), **_finishing(), **_branches(), **deadline()}
 
 
 def deadline() -> dict[str, str]:
-    """Return what static/js/assignments/deadline.js says, of a text or of a questionnaire."""
+    """Return the messages of static/js/assignments/deadline.js, for texts and questionnaires."""
     return {
         "due": _("Due {time}"),
         "due.within": _("(in {left})"),

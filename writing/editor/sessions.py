@@ -1,7 +1,7 @@
-"""Editing sessions: open, renew the token, finish.
+"""Editing sessions: open, renew the token, and finish.
 
-The row of the task is the lock of all that happens to its log. A new session goes on where the last one stands, and
-fences it.
+The row of the task is the lock for all changes to its log. A new session continues from the state of the last one and
+fences it: later events of the fenced session no longer change the text.
 """
 
 import hashlib
@@ -21,37 +21,37 @@ from . import codec, logs
 from .event_validation import Finish, RefusedError
 from .logs import SessionHistory, session_history
 
-# Longer than any task is held: what was typed offline on a laptop that then lay in a drawer still comes in.
+# Longer than any claim, so that text typed offline can still be sent weeks later.
 VALID_FOR = timedelta(days=30)
 SALT = "writing.session"
 
 
 class BadTokenError(RefusedError):
-    """Nobody signed this, or too long ago; the editor opens a new session."""
+    """The token is invalid or expired; the editor opens a new session."""
 
     problem = "token"
 
 
 @dataclass(frozen=True, slots=True)
 class TokenKey:
-    """What a token stands for."""
+    """The content of a token."""
 
     task: int
     session: int
 
 
 def issue_token(session: EditingSession, task: int) -> str:
-    """Return the token of a session of this task."""
+    """Return a signed token for a session of this task."""
     return signing.dumps([task, session.pk], salt=SALT)
 
 
 def read_token(token: str) -> TokenKey:
-    """Return what a token stands for.
+    """Return the content of a token.
 
     Raises
     ------
     BadTokenError
-        if it is not ours, or older than `VALID_FOR`.
+        If the signature is invalid, or the token is older than `VALID_FOR`.
     """
     try:
         task, session = signing.loads(token, salt=SALT, max_age=VALID_FOR)
@@ -60,9 +60,10 @@ def read_token(token: str) -> TokenKey:
     return TokenKey(task, session)
 
 
-# Another row's update only for a gain that is worth it.
+# Extend a claim only by at least this much, to avoid an update with each batch.
 LEAST_GAIN = timedelta(seconds=60)
-# While a task is in one of these states its log grows: what was typed before a lease ran out is not lost.
+# In these states, a task's log accepts events. `RETURNED` is included so that text typed before the end of a lease is
+# not lost.
 GROWING = (TaskState.CLAIMED, TaskState.RETURNED)
 
 _HOLD = """
@@ -76,14 +77,14 @@ _HOLD = """
 
 
 class ClosedError(RefusedError):
-    """The task is not being written: submitted, given back, withdrawn, or something comes first."""
+    """The task cannot be written now: it was submitted, returned or withdrawn, or another step comes first."""
 
     problem = "closed"
 
 
 @dataclass(slots=True)
 class LockedTask:
-    """What counts of a task while its row is locked: nothing else is opened, received or submitted meanwhile."""
+    """The state of a task whose row is locked. Meanwhile, nothing else can open, extend or submit it."""
 
     pk: int
     state: str
@@ -99,11 +100,11 @@ class LockedTask:
 
     @property
     def grows(self) -> bool:
-        """Whether events are still taken in: never after the writer withdrew."""
+        """Whether the log accepts events: never after the writer withdrew."""
         return self.state in GROWING and not self.has_left
 
     def extend_claim(self, now: datetime) -> None:
-        """Hold a claimed task for its writer as long as the plan says, from now on."""
+        """Extend a claimed task's lease to the plan's length from now."""
         if self.state != TaskState.CLAIMED:
             return
         hours = self.lease_hours or WritingPlan._meta.get_field("lease_hours").default
@@ -113,14 +114,14 @@ class LockedTask:
             WritingTask.objects.filter(pk=self.pk, state=TaskState.CLAIMED).update(lease_until=until)
 
     def take_back(self) -> None:
-        """Take a task back from the questions after writing: finished means that the text has not changed since."""
+        """Clear `finished_at`: a finished text must not change, so the writer must finish it again."""
         if self.finished_at is not None:
             self.finished_at = None
             WritingTask.objects.filter(pk=self.pk).update(finished_at=None)
 
 
 def lock_task(pk: int) -> LockedTask | None:
-    """Lock a task's row and return what counts of it; None if there is no such task. References may still be made."""
+    """Lock a task's row and return its state; None if it does not exist. Other rows may still refer to it."""
     with connection.cursor() as cursor:
         cursor.execute(_HOLD, [pk])
         row = cursor.fetchone()
@@ -134,7 +135,7 @@ RESTORED = "restored"
 
 @dataclass(frozen=True, slots=True)
 class DivergedText:
-    """A text that an earlier session went on with after it was fenced; the writer may want something of it."""
+    """A text of an earlier session with changes after it was fenced. The writer may want to keep parts of it."""
 
     session: int
     text: str
@@ -142,7 +143,7 @@ class DivergedText:
 
 @dataclass(frozen=True, slots=True)
 class SessionStart:
-    """What an editor that was opened needs to know."""
+    """The data that the editor needs when it opens."""
 
     session: EditingSession
     token: str
@@ -153,15 +154,15 @@ class SessionStart:
 
 
 def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime) -> SessionStart:
-    """Open the editor on a task: the log is begun or gone on with, earlier sessions are fenced.
+    """Open an editing session on a task: start or continue its log, and fence earlier sessions.
 
-    The task is no longer finished, if it was. `device` is what the editor said of itself; it records that itself, as
-    its first event.
+    A finished task becomes unfinished. `device` describes the editor's device; the editor also records it as its
+    first event.
 
     Raises
     ------
     ClosedError
-        if the task is not being written, or if something has to come first.
+        If the task is not being written, or if another step comes first.
     """
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
@@ -200,12 +201,12 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
 
 
 def _is_ready(task: WritingTask) -> bool:
-    """Say whether all that comes before writing is done."""
+    """Return whether all steps before writing are done."""
     return steps.next_step(task) in (steps.Step.WRITE, steps.Step.EXIT)
 
 
 def _carry_over(log: WritingLog, text: str, now: datetime) -> EditingSession:
-    """Record the text that a task was given (a revision's, say) as the log's first session, made by the server."""
+    """Record the initial text of a task (for example of a revision) as session 0, which the server creates."""
     payload = codec.pack([[codec.SPLICE, 0, 0, 0, text, RESTORED, ""]])
     LogBatch.objects.create(
         log=log,
@@ -223,7 +224,7 @@ def _carry_over(log: WritingLog, text: str, now: datetime) -> EditingSession:
 
 
 def _state(history: SessionHistory) -> tuple[str, list[DivergedText]]:
-    """Return the text, and the branches' texts that the writer has not taken over since."""
+    """Return the text, and the texts of branches that the writer has not restored."""
     replay, taken = codec.Replay(), set()
     for _session, _number, event in history.events:
         if replay.apply(event) and _is_restored(event):
@@ -238,7 +239,7 @@ def _is_restored(splice: Sequence[Any]) -> bool:
 
 
 def _elapsed(log: WritingLog, history: SessionHistory, now: datetime) -> int:
-    """Return the log's time, in milliseconds: the clock's, but never before what is recorded already."""
+    """Return the log's time in milliseconds by the clock, but at least that of the latest event."""
     latest = max((placed.event[1] for placed in history.events), default=0)
     since = (now - log.started_at) // timedelta(milliseconds=1) if log.started_at else 0
     return max(since, latest)
@@ -252,7 +253,7 @@ class UnknownError(RefusedError):
 
 @dataclass(frozen=True, slots=True)
 class TokenRenewal:
-    """What an editor needs to send what it still has."""
+    """The data that an editor needs to send its remaining events."""
 
     session: EditingSession
     token: str
@@ -261,16 +262,16 @@ class TokenRenewal:
 
 
 def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewal:
-    """Return a new token of a session, for an editor whose own is too old. Nothing is opened, and nothing fenced.
+    """Return a new token of a session, for an editor with an expired one. No session is opened or fenced.
 
-    A sign of life like any other: a claimed task is kept for its writer as long as the plan says, from now on.
+    This counts as activity: the lease of a claimed task is extended to the plan's length from now.
 
     Raises
     ------
     ClosedError
-        if nothing is added to the task's log any more.
+        If the task's log accepts no more events.
     UnknownError
-        if it has no such session.
+        If there is no such session.
     """
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
@@ -290,30 +291,30 @@ log_ = logging.getLogger(__name__)
 
 
 class BehindError(RefusedError):
-    """The server has not all events yet; the facts say which one it expects."""
+    """The server lacks some events; the facts contain the number of the next expected one."""
 
     problem = "behind"
 
 
 class DiffersError(RefusedError):
-    """The log leads to another text than the one that the writer sees."""
+    """The text rebuilt from the log differs from the text that the writer sees."""
 
     problem = "differs"
 
 
 class FencedError(RefusedError):
-    """The text goes on in a later session."""
+    """A later session has fenced this one."""
 
     problem = "fenced"
 
 
 def finish(*, task: WritingTask, finished: Finish, now: datetime) -> None:
-    """Mark a task's text as done, and keep it as the draft. Said again, it changes nothing.
+    """Mark a task's text as finished, and store it as the draft. Idempotent.
 
     Raises
     ------
     ClosedError, FencedError, BehindError, DiffersError
-        if the text is not the one that the log rebuilds, or not to be finished.
+        If the text differs from the one rebuilt from the log, or cannot be finished now.
     """
     with transaction.atomic(durable=True):
         held = lock_task(task.pk)
@@ -328,14 +329,14 @@ def finish(*, task: WritingTask, finished: Finish, now: datetime) -> None:
         if text_digest(text) != finished.digest:
             raise DiffersError("The log rebuilds a different text.")
         if wrong:
-            # The text is right, so the writer goes on; that it was not right on the way is for the operator to look at.
+            # The final text is correct, so the writer can continue; wrong checksums before are for the operator.
             log_.warning("Task %s: %s check sums of its log do not fit.", task.external_id, wrong)
         if held.finished_at is None:
             WritingTask.objects.filter(pk=held.pk).update(finished_at=now, draft=text)
 
 
 def rebuild_text(events: Iterable[codec.Event]) -> tuple[str, int]:
-    """Return the text that events lead to, and how many check sums on the way do not fit."""
+    """Rebuild a text from its events; also return the number of checksums that do not match."""
     replay = codec.Replay()
     wrong = 0
     for event in events:
@@ -346,5 +347,5 @@ def rebuild_text(events: Iterable[codec.Event]) -> tuple[str, int]:
 
 
 def text_digest(text: str) -> str:
-    """Return the check sum of a text: the SHA-256 of its UTF-8, in hexadecimal digits."""
+    """Return the checksum of a text: the hexadecimal SHA-256 of its UTF-8 bytes."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Addresses: the editor."""
+"""URLs of the editor."""
 
 from django.urls import path
 

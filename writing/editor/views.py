@@ -31,7 +31,7 @@ def request_body(request: HttpRequest) -> bytes:
     Raises
     ------
     TooLargeError
-        if it says that it is larger than what is taken in, without reading it.
+        If the declared length is too large; the body is not read.
     """
     try:
         size = int(request.META.get("CONTENT_LENGTH") or 0)
@@ -48,9 +48,9 @@ def request_body(request: HttpRequest) -> bytes:
 
 
 def respond(answer: Callable[[], dict[str, Any]], *, status: int = 200, closed_next: str | None = None) -> JsonResponse:
-    """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again.
+    """Return the answer as JSON. Rejections say what to do; if the database is unavailable, the client can retry.
 
-    `closed_next` is where a page goes whose task is closed; what has no page is told that it is gone.
+    `closed_next` is the URL for the page of a closed task; clients without a page get status 410 (gone).
     """
     try:
         return JsonResponse(answer(), status=status)
@@ -65,11 +65,11 @@ def respond(answer: Callable[[], dict[str, Any]], *, status: int = 200, closed_n
         return JsonResponse({"problem": "busy"}, status=BUSY, headers={"Retry-After": "1"})
 
 
-@gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
+@gzip_page  # safe from BREACH: the answer repeats nothing of the request and masks its token anew each time
 @never_cache
 @consented_page("writing")
 def editor(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Show the editor, or lead to the step that is due."""
+    """Show the editor, or redirect to the next step."""
     try:
         editor_page = page.load_page(participant=participant, task=task_id)
     except page.NotDueError:
@@ -84,15 +84,15 @@ def editor(request: HttpRequest, participant: Participant, task_id: str) -> Http
     return render(request, "writing/editor/editor.html", context)
 
 
-# The header X-Writing-Token, by the name that it has before Django makes a mapping of all headers.
+# The header X-Writing-Token by its name in `request.META`.
 KEY = "HTTP_X_WRITING_TOKEN"
 
 
-@csrf_exempt  # a token in a header of one's own is nothing that another site's form could send
+@csrf_exempt  # another site's form cannot send a token in a custom header
 @public
 @require_POST
 def log(request: HttpRequest) -> HttpResponse:
-    """Store a batch of events and say so: after the commit, never before."""
+    """Store a batch of events, and acknowledge it only after the commit."""
 
     def answer() -> dict[str, Any]:
         batch = event_validation.parse_batch(request_body(request))
@@ -111,7 +111,7 @@ def log(request: HttpRequest) -> HttpResponse:
 @consented_page("writing")
 @require_POST
 def session(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Open the editor: a new session, with the text as the server has it; or give a new token for an earlier one."""
+    """Open a new session with the server's text, or renew the token of an earlier one."""
     task = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:
@@ -139,7 +139,7 @@ def session(request: HttpRequest, participant: Participant, task_id: str) -> Htt
 @participant_page
 @require_POST
 def finish(request: HttpRequest, participant: Participant, task_id: str) -> HttpResponse:
-    """Take the writer's word that the text is done, if the log rebuilds it."""
+    """Finish the text, if it equals the one rebuilt from the log."""
     task = get_object_or_404(WritingTask, participant=participant, external_id=task_id)
 
     def answer() -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""Models as writers: the same instructions and passages that people get, asked through the gateway, as a run.
+"""Models as writers. A run asks a model through the gateway, with the same instructions and passages as people.
 
-| module | what |
+| module | content |
 |---|---|
-| `targets` | which topics in which styles are to be written |
-| `prompts` | what a model is told: the study's prompt in versions, its places filled in |
-| `writer` | a model as a participant: endpoint, prompt, form of the answer, parameters; what it is asked for a slot |
-| `outcomes` | what an answer comes to, and storing it with the response |
-| `writer_run` | the run: its order, units, work; what it would cost |
-| `queries` | what pages show of runs and answers |
+| `targets` | the topics and styles to write |
+| `prompts` | the study's versioned prompt and its placeholders |
+| `writer` | a model as a participant: endpoint, prompt, answer format, parameters; its request for a slot |
+| `outcomes` | classifying an answer, and storing it with the response |
+| `writer_run` | the run: order, units, work, cost forecast |
+| `queries` | runs and answers for pages |
 """

@@ -120,7 +120,7 @@ class ModelWritersEstimated(Writing):
         return self.estimated(order, writer_run.forecast(study=self.study, order=order), first)
 
 
-# What is shown of these: without it each row would bring its topic's and its response's text.
+# The fields to load. Otherwise, each row would include the texts of its topic and response.
 SHOWN = ("run_id", "topic__external_id", "style__name", "participant__external_id", "response__external_id", "outcome",
          "text", "words", "answered_at")  # fmt: skip
 
@@ -129,7 +129,7 @@ class WriterAnswerRow(serializers.ModelSerializer[ModelAnswer]):
     """A model's answer for one topic and style."""
 
     topic = serializers.CharField(source="topic.external_id")
-    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
     participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
     response = serializers.CharField(
         source="response.external_id", default=None, allow_null=True, help_text="What it became; null: nothing."
@@ -141,8 +141,8 @@ class WriterAnswerRow(serializers.ModelSerializer[ModelAnswer]):
         extra_kwargs = {"text": {"help_text": "What the model said; empty once that was erased."}}
 
 
-class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which answers."""
+class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
+    """Filters of answers."""
 
     outcome = django_filters.ChoiceFilter(choices=AnswerOutcome.choices)
     topic = django_filters.CharFilter(field_name="topic__external_id", max_length=200)
@@ -160,7 +160,7 @@ class WriterAnswers(ListEndpoint):
     queryset = ModelAnswer.objects.all()
     serializer_class = WriterAnswerRow
     filterset_class = WriterAnswerFilter
-    # Of one run, which has one answer for each.
+    # Unique because a run has one answer for each topic and style.
     order = ("topic_id", "style_id")
 
     def rows(self) -> QuerySet[ModelAnswer]:

@@ -1,4 +1,4 @@
-"""Forms that order work from a model: endpoint, prompt, sampling, targets."""
+"""Forms that order work by a model: endpoint, prompt, sampling, targets."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,23 +21,23 @@ LONGEST_PROMPT: Final = 50_000
 
 
 class Prompts(Protocol):
-    """A module of prompts in versions."""
+    """A module with versioned prompts."""
 
     def latest_text(self, study: Study) -> str:
-        """Return the prompt that was entered last, or the default."""
+        """Return the latest prompt, or the default."""
 
     def check(self, text: str) -> None:
-        """Refuse a prompt that would not say what is asked: raise BadPromptError."""
+        """Raise BadPromptError if the prompt is invalid."""
 
     def ensure(self, *, study: Study, text: str, now: datetime) -> Versioned:
         """Return the version of the study's prompt with this text."""
 
 
 class PromptForm(forms.Form):
-    """Which model is asked, told what; further fields say for what.
+    """The model and its prompt; subclasses add the targets.
 
-    A form names its `prompts`, its `sampling` (the fields that are parameters of each call), and in `helps` what its
-    fields say otherwise than here.
+    Subclasses define `prompts`, `sampling` (the fields that are parameters of each call), and `helps` (help texts that
+    replace those of this class).
     """
 
     prompts: ClassVar[Prompts]
@@ -75,7 +75,7 @@ class PromptForm(forms.Form):
             self.fields[name].help_text = text
 
     def clean_prompt(self) -> str:
-        """Refuse a prompt that would not say what is asked."""
+        """Check the prompt."""
         text: str = self.cleaned_data["prompt"].replace("\r\n", "\n")
         try:
             self.prompts.check(text)
@@ -85,17 +85,17 @@ class PromptForm(forms.Form):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of each call that were given."""
+        """The given parameters of each call."""
         parameters = {name: self.cleaned_data[name] for name in self.sampling}
         return {name: value for name, value in parameters.items() if value is not None}
 
     def version(self, *, now: datetime) -> Versioned:
-        """Return the prompt's version, which is made if it is new."""
+        """Return the version of the prompt; create it if it is new."""
         return self.prompts.ensure(study=self.study, text=self.cleaned_data["prompt"], now=now)
 
 
 class WritingOrderForm(PromptForm):
-    """Who is to write what, told what."""
+    """The order of a campaign: model, prompt, topics and styles."""
 
     prompts: ClassVar = prompts
     sampling = ("temperature", "max_tokens", "frequency_penalty", "seed")
@@ -160,11 +160,11 @@ class WritingOrderForm(PromptForm):
         return self.found[name].label if name in self.found else versions.DEFAULT_STYLES[name][0]
 
     def clean_form(self) -> str:
-        """Return the form of the answer as a plain word."""
+        """Return the answer format as a plain string."""
         return str(self.cleaned_data["form"])
 
     def clean(self) -> dict[str, Any]:
-        """Look for the topics that are named."""
+        """Check that the named topics exist."""
         cleaned = super().clean() or {}
         named = [line.strip() for line in (cleaned.get("topics") or "").splitlines() if line.strip()]
         cleaned["topics"] = tuple(dict.fromkeys(named))
@@ -179,7 +179,7 @@ class WritingOrderForm(PromptForm):
         return cleaned
 
     def order(self, *, now: datetime) -> Order:
-        """Return what is ordered; the prompt's version and the default styles are made if they are new."""
+        """Return the order; create the prompt's version and the default styles if they are new."""
         cleaned = self.cleaned_data
         chosen = versions.ensure_styles(study=self.study, names=cleaned["styles"], now=now)
         return Order(

@@ -1,4 +1,4 @@
-"""Answers of models that were asked for a response."""
+"""Prompts for models as writers, and their answers."""
 
 from django.db import models
 
@@ -10,7 +10,7 @@ from ..enums import AnswerOutcome
 
 
 class WritingPrompt(Versioned):
-    """The prompt by which a model is asked to write, in one version."""
+    """One version of the prompt for models as writers."""
 
     text = models.TextField("prompt")
 
@@ -19,9 +19,9 @@ class WritingPrompt(Versioned):
 
 
 class ModelAnswer(models.Model):
-    """One model's answer for one topic and style in one run: kept and marked, whether it became a response or not."""
+    """A model's answer for a topic and style in a run. It is kept even if it did not become a response."""
 
-    # Which run asked; none after an archive was imported, to which only analyses' runs belong.
+    # Null in imported archives, which contain only the runs of analyses.
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="model_answers")
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="model_answers")
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="model_answers")

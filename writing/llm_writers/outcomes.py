@@ -1,6 +1,6 @@
-"""Classify a model's answer, and store it with its response, once.
+"""Classify a model's answer, and store it and its response once.
 
-Nothing is thrown away: an answer that is no response is kept and marked.
+All answers are kept: those that are not responses are marked.
 """
 
 import re
@@ -21,13 +21,13 @@ from ..models import ModelAnswer, Response
 from .targets import Slot
 from .writer import AnswerForm
 
-# An answer is overlong from this multiple of the words asked for.
+# An answer is overlong from this multiple of the target length in words.
 OVERLONG: Final = 2.0
 FILTERED: Final = "content_filter"
 
-# A refusal in words, where a server does not mark it: a short answer without a citation that begins like this. Kept
-# narrow on purpose: a response that is taken for a refusal is lost to the analysis, a refusal that is taken for a
-# response is seen by whoever reads it.
+# A refusal in words (some servers do not mark refusals): a short answer without citations that begins like this. The
+# patterns are narrow on purpose: a response mistaken for a refusal is lost to the analysis, but readers notice a
+# refusal mistaken for a response.
 SHORT: Final = 80
 _REFUSALS: Final = re.compile(
     r"""(?:(?:i['’]m|i\ am)\ (?:very\ |so\ )?sorry\b|sorry,|(?:my\ )?apologies\b|unfortunately,\ i\b
@@ -42,19 +42,19 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answer came to: its mark, and the text that would be a response (or what was said instead of one)."""
+    """The outcome of an answer, and its text: the response, or what the model said instead."""
 
     outcome: AnswerOutcome
     text: str
     words: int
 
     def is_response(self, *, accept_overlong: bool) -> bool:
-        """Whether it becomes a response."""
+        """Return whether the answer becomes a response."""
         return self.outcome == AnswerOutcome.WRITTEN or (self.outcome == AnswerOutcome.OVERLONG and accept_overlong)
 
 
 def classify(answer: Answer, *, slot: Slot, form: str, words: int, overlong: float = OVERLONG) -> Outcome:
-    """Say what an answer comes to."""
+    """Classify an answer."""
     answer_text = clean(answer.text or "")
     if answer.refusal is not None:
         return _outcome(AnswerOutcome.REFUSED, clean(answer.refusal) or answer_text)
@@ -78,19 +78,19 @@ def classify(answer: Answer, *, slot: Slot, form: str, words: int, overlong: flo
 
 
 def is_refusal(text: str, parsed: statements.ParsedResponse) -> bool:
-    """Whether a text is a refusal in words: short, citing nothing, beginning as refusals do."""
+    """Return whether a text is a refusal in words: short, without citations, with a typical beginning."""
     return parsed.words < SHORT and not parsed.cited_passages and bool(_REFUSALS.match(text.lstrip(_LEAD)))
 
 
 def compose(data: Any, slot: Slot) -> str:
-    """Turn a model's statements into a text with markers; a bullet style gets its dashes."""
+    """Compose a text with citation markers from a model's statements; the bullet style gets dashes."""
     dash = "- " if slot.style.name == "bullet" else ""
     parts = [(dash + " ".join(part["text"].split()).lstrip("-• "), part["citations"]) for part in data["statements"]]
     return clean(statements.compose(parts, passages=len(slot.passages)).text)
 
 
 def clean(text: str) -> str:
-    """Return a text as it can be stored: without NUL and half surrogate pairs, with plain line ends, stripped."""
+    """Return a text that can be stored: without NUL and lone surrogates, with line feeds as line ends, stripped."""
     return _UNSTORABLE.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -98,14 +98,14 @@ def _outcome(outcome: AnswerOutcome, text: str) -> Outcome:
     return Outcome(outcome, text, statements.count_words(text))
 
 
-# External ids of responses follow from who wrote what, so that work which is repeated writes nothing twice.
+# External IDs of responses are derived from writer and slot, so that repeated work stores nothing twice.
 NAMESPACE = UUID("5f9ab41c-6d0c-5d0b-8a55-6a0d1f6b9a11")
 
 
 def store_answer(
     *, run: Run, slot: Slot, participant: Participant, outcome: Outcome, accept_overlong: bool, now: datetime
 ) -> ModelAnswer:
-    """Store an answer and, if it is one, the response. Called in a transaction."""
+    """Store an answer and, if it is a response, the response. Must be called in a transaction."""
     response = None
     if outcome.is_response(accept_overlong=accept_overlong):
         response = _response(run=run, slot=slot, participant=participant, text=outcome.text, now=now)
@@ -126,7 +126,7 @@ def store_answer(
 
 
 def _response(*, run: Run, slot: Slot, participant: Participant, text: str, now: datetime) -> Response:
-    """Store a response; the same writer's on the same slot is stored once, whichever run asked."""
+    """Store a response, only once for each writer and slot, even across runs."""
     name = f"{run.study.slug}/{participant.external_id}/{slot.topic.external_id}/{slot.style.name}"
     external_id = str(uuid5(NAMESPACE, name))
     if known := Response.objects.filter(study=run.study, external_id=external_id).first():

@@ -1,4 +1,4 @@
-"""Prompts of models as writers: versioned texts with placeholders for topic and style."""
+"""Prompts for models as writers: versioned texts with placeholders for topic and style."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from ..plans import services
 from .targets import Slot
 
 NAME: Final = "writing"
-# What a prompt may hold in braces, and what comes there.
+# The placeholders of a prompt, which are written in braces.
 PLACES: Final = ("query", "style", "words", "citing", "passages")
 NEEDED: Final = ("query", "passages")
 
@@ -36,7 +36,7 @@ Use only what the passages say, in your own words, and never refer to the passag
 
 Write the response to this query now: {query}"""
 
-# How passages are cited, by the form of the answer.
+# The instructions for citing passages, by answer format.
 CITING: Final = {
     "text": (
         "Right behind each statement put the numbers of the passages that support it in brackets: [0], or [3, 7] for "
@@ -48,13 +48,13 @@ CITING: Final = {
     ),
 }
 
-# What forbids people to have a model write for them.
+# Sentences that forbid writers to use a language model.
 _BAN = re.compile(
     r"\b(?:do not|don't|never|must not|may not|without)\b[^.!?\n]{0,60}"
     r"\b(?:language models?|LLMs?|chat ?bots?|ChatGPT|AI|artificial intelligence)\b",
     re.IGNORECASE,
 )
-# What only means something to people at the editor: its button, coming back, the questions around it, pay.
+# Sentences that concern only people: the editor's button, continuing later, the surveys, pay.
 AT_THE_EDITOR = re.compile(
     r"\bpress(?:ing)?\s+the\s+button\b|\byou\s+can\s+leave\s+and\s+come\s+back\b|\bwe\s+ask\s+a\s+few\s+questions\b"
     r"|\bwhat\s+it\s+pays\b|\b(?:accepted\s+and|is|are|be|get)\s+paid\b",
@@ -65,16 +65,16 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 
 class BadPromptError(ValueError):
-    """A prompt that would not say what is asked."""
+    """The prompt is invalid: a placeholder is missing or unknown."""
 
 
 def default_text(study: Study) -> str:
-    """Return the prompt that says what people are told: the plan's instructions and each style's, as for models."""
+    """Return the default prompt: the instructions of the plan and the styles, adapted for models."""
     plan = services.get_plan(study)
     instructions = (
         for_models(plan.instructions.text).strip() if plan is not None and plan.instructions is not None else ""
     )
-    # Braces in a study's own words are words, not places.
+    # Braces in a study's own text are not placeholders.
     instructions = _PLACE.sub(r"(\1)", instructions)
     return DEFAULT.replace("{instructions}", f"{instructions}\n\n" if instructions else "")
 
@@ -89,18 +89,18 @@ def ensure(*, study: Study, text: str, now: datetime) -> WritingPrompt:
     """
     text = text.replace("\r\n", "\n").strip()
     check(text)
-    bulk.lock_imports(study)  # two who change it at once make two versions
+    bulk.lock_imports(study)  # concurrent changes create two versions
     return versions.ensure(WritingPrompt, study=study, name=NAME, now=now, text=text)[0]
 
 
 def latest_text(study: Study) -> str:
-    """Return the prompt that was entered last, or the default."""
+    """Return the latest prompt, or the default."""
     latest = versions.current(WritingPrompt, study=study, names=[NAME]).get(NAME)
     return latest.text if latest is not None else default_text(study)
 
 
 def check(text: str) -> None:
-    """Refuse a prompt that lacks the query or the passages, or has places that nothing fills.
+    """Check that a prompt contains the query and the passages, and no unknown placeholders.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def check(text: str) -> None:
 
 
 def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> None:
-    """Refuse a prompt that lacks a place which it needs, or has one that nothing fills.
+    """Check that a prompt has all needed placeholders and no unknown ones.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def check_places(text: str, *, needed: Sequence[str], places: Sequence[str]) -> 
 
 
 def fill(text: str, *, slot: Slot, form: str, words: int) -> str:
-    """Return the prompt for a slot. Query and passages are others' words: passages stand fenced, as data."""
+    """Fill in the prompt for a slot. Passages are untrusted text, so they are fenced as data."""
     fence = prompt_delimiters.delimit(slot.topic.query, *slot.passages, purpose="write")
     passages = fence.wrap("\n".join(f"[{rank}] {passage}" for rank, passage in enumerate(slot.passages)), "Passages")
     comes = {
@@ -137,15 +137,15 @@ def fill(text: str, *, slot: Slot, form: str, words: int) -> str:
         "citing": CITING[form],
         "passages": f"{fence.note}\n\n{passages}\n\n{fence.reminder}",
     }
-    # One pass: what is filled in may hold braces of its own.
+    # Replace in one pass because the inserted texts may contain braces.
     return _PLACE.sub(lambda place: comes[place[1]], text)
 
 
 def for_models(markdown: str, *, for_people: re.Pattern[str] = AT_THE_EDITOR) -> str:
-    """Return instructions without what only people are told.
+    """Remove the parts of instructions that concern only people.
 
-    What forbids language models goes with its whole list item; what `for_people` finds (of the editor and of pay),
-    sentence by sentence.
+    List items that forbid language models are removed completely. Text that matches `for_people` (about the editor and
+    pay) is removed sentence by sentence.
     """
 
     def is_for_people(text: str) -> bool:
@@ -166,7 +166,7 @@ def for_models(markdown: str, *, for_people: re.Pattern[str] = AT_THE_EDITOR) ->
 
 
 def _blocks(markdown: str) -> list[list[str]]:
-    """Cut a text into list items with their further lines, paragraphs, and blank lines."""
+    """Split a text into list items (with continuation lines), paragraphs and blank lines."""
     blocks: list[list[str]] = []
     for line in markdown.splitlines():
         goes_on = bool(blocks and blocks[-1][-1].strip() and line.strip() and not _ITEM.match(line))

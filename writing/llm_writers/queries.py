@@ -1,4 +1,4 @@
-"""Runs of models as writers, and their answers, for pages."""
+"""Queries of model-writing runs and their answers, for pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from .writer import AnswerForm, Writer
 
 @dataclass(frozen=True)
 class WritingRunRow:
-    """A run that asked a model to write, with what came of it so far."""
+    """A run in which a model writes, with its results so far."""
 
     run: Run
     endpoint: str
@@ -34,7 +34,7 @@ class WritingRunRow:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Who wrote a response: the model, what it was told, and the call that holds the answer (if it is still there)."""
+    """The origin of a model's response: the model, the prompt, and the call with the answer (if it still exists)."""
 
     specification: dict[str, Any]
     answer: ModelAnswer | None
@@ -42,18 +42,18 @@ class Provenance:
 
 
 def result_url(run: Run) -> str:
-    """Return where a campaign's answers are shown."""
+    """Return the URL of a campaign's answers."""
     return reverse("model_campaign", args=[run.study.slug, run.key])
 
 
 def runs(study: Study) -> QuerySet[Run]:
-    """Return the runs of a study in which models wrote: all kinds that keep such answers, the newest first."""
+    """Return a study's runs in which models wrote, of any kind with such answers, newest first."""
     keeps = Exists(ModelAnswer.objects.filter(run=OuterRef("pk")))
     return Run.objects.filter(keeps | Q(kind__in=["write.model", "demo.write"]), study=study).newest_first()
 
 
 def describe_runs(runs_shown: Iterable[Run]) -> list[WritingRunRow]:
-    """Return campaigns with what came of them."""
+    """Return campaigns with their results."""
     runs_shown = list(runs_shown)
     counted: dict[int, dict[str, int]] = {}
     rows = ModelAnswer.objects.filter(run__in=runs_shown).values_list("run", "outcome").annotate(n=Count("id"))
@@ -64,7 +64,7 @@ def describe_runs(runs_shown: Iterable[Run]) -> list[WritingRunRow]:
 
 
 def answers(run: Run, *, outcome: str = "") -> QuerySet[ModelAnswer]:
-    """Return what a campaign's model answered, by topic and style."""
+    """Return the answers of a campaign's model, by topic and style."""
     answers_of_run = ModelAnswer.objects.filter(run=run).select_related("topic", "style", "response", "participant")
     if outcome in AnswerOutcome.values:
         answers_of_run = answers_of_run.filter(outcome=outcome)
@@ -72,7 +72,7 @@ def answers(run: Run, *, outcome: str = "") -> QuerySet[ModelAnswer]:
 
 
 def provenance(response: Response) -> Provenance | None:
-    """Return who wrote a response, if a model did and it is known what it was asked."""
+    """Return the origin of a response; None unless a model wrote it and the prompt is known."""
     specification = response.participant.specification
     if response.origin != "MODEL" or not specification.get("model"):
         return None
@@ -87,7 +87,7 @@ def _campaign(run: Run, counted: dict[str, int], names: dict[int, str]) -> Writi
 
 
 def _call(response: Response) -> Call | None:
-    """Find the call by asking what would be asked again: its digest says which it is."""
+    """Find the call of a response: build the same request again, and look up its digest."""
     specification = response.participant.specification
     endpoint = Endpoint.objects.filter(name=specification.get("endpoint"), model=specification["model"]).first()
     if endpoint is None or "form" not in specification:
@@ -108,7 +108,7 @@ def _call(response: Response) -> Call | None:
     return Call.objects.filter(digest=question.digest).first()
 
 
-# In the order in which they are shown. The seed stands on the page of every run.
+# In display order. The seed is shown on every run's page.
 LABELS: Final[Mapping[str, str | Promise]] = {
     "endpoint": "Endpoint",
     "prompt": "Prompt",
@@ -124,12 +124,12 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 
 
 def describe_parameters(run: Run) -> dict[str, Any]:
-    """Return a run's parameters in words; what is gone stays as it was kept."""
+    """Describe a run's parameters for display; deleted objects are shown by their stored values."""
     return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
 
 
 def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
-    """Name the models that write."""
+    """Return the name of the endpoint of each run, by the run's key."""
     names = dict(Endpoint.objects.values_list("pk", "name"))
     return {run.pk: names.get(run.parameters.get("endpoint"), "") for run in runs}
 

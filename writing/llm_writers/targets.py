@@ -1,4 +1,4 @@
-"""The topics and styles that a model is to write."""
+"""The topics and styles for which a model writes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..models import Response, RetrievedPassage, Style, Topic
 
 
 class TopicSelection(models.TextChoices):
-    """Which topics a campaign asks for."""
+    """The selection of topics for a campaign."""
 
     NO_MODEL = "no_model", "topics without a response by a model"
     NOBODY = "nobody", "topics without a response by a person"
@@ -46,7 +46,7 @@ def slots_of(pairs: Sequence[tuple[Topic, Style]]) -> list[Slot]:
 def select_slots(
     *, study: Study, styles: Sequence[Style], which: str, topics: Iterable[str] = ()
 ) -> list[tuple[Topic, Style]]:
-    """Return topic and style of each slot that a campaign asks for, in order; topics without passages are left out."""
+    """Return topic and style of each slot of a campaign, in order, without topics that have no passages."""
     candidates = (
         Topic.objects.filter(study=study).current().filter(models.Exists(_passages())).order_by("external_id", "id")
     )

@@ -1,4 +1,4 @@
-"""Addresses: models as writers."""
+"""URLs of models as writers."""
 
 from django.urls import path
 

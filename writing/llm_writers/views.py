@@ -35,12 +35,12 @@ def writers(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def order(request: HttpRequest, study: Study) -> HttpResponse:
-    """Order a campaign: the form, then what it would come to and what exactly is asked, then the run."""
+    """Order a campaign: show the form, then the forecast and the exact prompt, then start the run."""
     form = WritingOrderForm(study, request.POST if request.method == "POST" else None)
     return order_run(
         request,
         form,
-        start=lambda order: writer_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page lets nobody else in
+        start=lambda order: writer_run.start(study=study, order=order, by=request.user),  # type: ignore[arg-type] # study_page requires sign-in
         estimate=partial(_estimate, study),
         show=partial(_form, request, form),
     )
@@ -49,7 +49,7 @@ def order(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_safe
 def campaign(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Show what a campaign's model answered, outcome by outcome."""
+    """Show the answers of a campaign's model by outcome."""
     run = get_object_or_404(queries.runs(study), key=key)
     outcome = request.GET.get("outcome", "")
     page = Paginator(queries.answers(run, outcome=outcome), PER_PAGE).get_page(request.GET.get("page"))

@@ -18,13 +18,13 @@ from ..models import Style, WritingPrompt
 from . import prompts
 from .targets import Slot
 
-# Tokens for each word asked for, citations and form included: an answer of twice the length still comes whole.
+# Tokens for each requested word, including citations and markup; enough for answers of twice the length.
 TOKENS_PER_WORD: Final = 4
 LEAST_TOKENS: Final = 64
 
 
 class AnswerForm(models.TextChoices):
-    """In which form a model answers."""
+    """The format of a model's answer."""
 
     TEXT = "text", "text with citation markers, as people write"
     STATEMENTS = "statements", "statements with their citations, as JSON"
@@ -32,9 +32,9 @@ class AnswerForm(models.TextChoices):
 
 @dataclass(frozen=True)
 class Writer:
-    """A model in one version, with one prompt and one set of parameters: one participant.
+    """A model version with one prompt and one set of parameters, which is one participant.
 
-    `words` replaces the length that a style asks for; `parameters` are the server's own (temperature, seed, ...).
+    `words` replaces the target length of the style; `parameters` are those of the server (temperature, seed, ...).
     """
 
     endpoint: Endpoint
@@ -45,7 +45,7 @@ class Writer:
 
     @property
     def specification(self) -> dict[str, Any]:
-        """What is kept of it with the participant: enough to ask the same again."""
+        """The specification stored with the participant: enough to repeat the requests."""
         return {
             "model": self.endpoint.model,
             "endpoint": self.endpoint.name,
@@ -58,28 +58,28 @@ class Writer:
 
     @property
     def external_id(self) -> str:
-        """The participant's id: the model's name and a digest of all that decides what it writes."""
+        """The participant's ID: the model's name and a digest of everything that determines its responses."""
         decides = {key: value for key, value in self.specification.items() if key != "prompt_version"}
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
         return f"{self.endpoint.model}/{digest[:8]}"
 
     def target(self, style: Style) -> int:
-        """Return how many words are asked for."""
+        """Return the target length in words."""
         return self.words or style.target_words
 
     def text(self, slot: Slot) -> str:
-        """Return the prompt for a slot, exactly as it is sent."""
+        """Return the prompt for a slot as sent."""
         return prompts.fill(self.prompt.text, slot=slot, form=self.form, words=self.target(slot.style))
 
     def request(self, slot: Slot) -> gateway.Request:
-        """Return the question for a slot."""
+        """Return the request for a slot."""
         words = self.target(slot.style)
         parameters = {"max_tokens": max(LEAST_TOKENS, TOKENS_PER_WORD * words)} | dict(self.parameters)
         schema = answer_schema(len(slot.passages), words) if self.form == AnswerForm.STATEMENTS else None
         return gateway.Request([{"role": "user", "content": self.text(slot)}], parameters=parameters, schema=schema)
 
     def participant(self, *, study: Study, now: datetime) -> Participant:
-        """Return the participant that it is in a study."""
+        """Return the writer's participant in a study; create it if needed."""
         participant, _created = Participant.objects.get_or_create(
             study=study,
             kind=ParticipantKind.MODEL,
@@ -90,7 +90,7 @@ class Writer:
 
 
 def answer_schema(passages: int, words: int) -> dict[str, Any]:
-    """Return the schema of an answer: statements with the passages that they cite, as many as the length asks for."""
+    """Return the JSON schema of an answer: statements with cited passages, limited by the target length."""
     many = max(3, round(words / 30))
     statement = {
         "type": "object",

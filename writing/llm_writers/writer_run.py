@@ -1,4 +1,4 @@
-"""The run in which a model writes: order, units, work, estimate."""
+"""The run in which a model writes: order, units, work, forecast."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ from .writer import AnswerForm, Writer
 
 
 def register_kind() -> None:
-    """Add campaigns to the kinds of runs; called once, when the app is ready."""
+    """Register the run kind; called once when the app is ready."""
 
     from crowdrag.jobs.enums import Queue
     from crowdrag.jobs.kinds import Kind, register
@@ -52,14 +52,14 @@ __all__ = ["KIND", "Forecast", "Order", "UnansweredError", "finish", "forecast",
 
 KIND: Final = "write.model"
 PURPOSE: Final = "write"
-# A unit asks so many times as much as the endpoint takes at once: the next call leaves when an answer comes, and only
-# at a unit's end does anybody wait for the slowest.
+# The slots of a unit, as a multiple of the endpoint's concurrency. A new call starts with each answer, so only at the
+# end of a unit do calls wait for the slowest one.
 ROUNDS: Final = 8
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a campaign asks for, as it is kept with its run: plain values and keys of rows."""
+    """The order of a campaign as stored with its run: plain values and keys of rows."""
 
     endpoint: int
     prompt: int
@@ -74,13 +74,13 @@ class Order:
 
     @classmethod
     def of(cls, run: Run) -> "Order":
-        """Return what a run was asked for."""
+        """Return the order of a run."""
         kept = dict(run.parameters)
         return cls(**{**kept, "styles": tuple(kept["styles"]), "topics": tuple(kept["topics"])})
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What is kept of it with a run."""
+        """The order as run parameters."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()} | {
             "form": str(self.form),
             "which": str(self.which),
@@ -88,11 +88,11 @@ class Order:
 
     @property
     def digest(self) -> str:
-        """What tells one order from another."""
+        """A digest that identifies the order."""
         return hashlib.sha256(json.dumps(self.kept, sort_keys=True).encode()).hexdigest()[:16]
 
     def writer(self) -> Writer:
-        """Return who is to write."""
+        """Return the writer."""
         return Writer(
             endpoint=Endpoint.objects.get(pk=self.endpoint),
             prompt=WritingPrompt.objects.get(pk=self.prompt),
@@ -102,7 +102,7 @@ class Order:
         )
 
     def pairs(self, study: Study) -> list[tuple[Topic, Style]]:
-        """Return topics and styles that are to be written now."""
+        """Return the topics and styles to write now."""
         styles = sorted(Style.objects.filter(study=study, pk__in=self.styles), key=lambda s: self.styles.index(s.pk))
         return targets.select_slots(study=study, styles=styles, which=self.which, topics=self.topics)
 
@@ -113,20 +113,20 @@ def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIN
     Raises
     ------
     InputRejectedError
-        if there is nothing to write.
+        If there is nothing to write.
     """
     return lifecycle.start(study=study, kind=kind, parameters=order.kept, by=by)
 
 
 def forecast(*, study: Study, order: Order) -> Forecast:
-    """Return what a campaign would come to; nothing is sent."""
+    """Forecast the cost of a campaign without sending anything."""
     writer = order.writer()
     requests = [writer.request(slot) for slot in targets.slots_of(order.pairs(study))]
     return forecasts.forecast(study=study, endpoint=writer.endpoint, requests=requests, purpose=PURPOSE)
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
-    """Plan units of a few slots each; what is to be written is settled here, so that resuming asks for the same."""
+    """Plan units of a few slots each. This fixes the slots, so that a resumed run writes the same ones."""
     order = Order.of(run)
     slots = [[topic.pk, style.pk] for topic, style in order.pairs(run.study)]
     if not slots:
@@ -140,14 +140,14 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
 
 
 def work(work: Work) -> None:
-    """Have a model write for a few slots. Each answer is kept as soon as it comes.
+    """Let a model write for a few slots. Each answer is stored as soon as it arrives.
 
     Raises
     ------
     InputRejectedError
-        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+        If the endpoint is not allowed or the budget is spent. The run can be resumed after this is changed.
     UnansweredError
-        if the server failed: the unit is tried again.
+        If the server failed; the unit is retried.
     """
     run, order = work.run, Order.of(work.run)
     writer = order.writer()
@@ -158,7 +158,7 @@ def work(work: Work) -> None:
 
     def note_answer(answer: gateway.Answer) -> None:
         nonlocal done
-        # Stored at once: writing takes long, and what is written stays if the run is cancelled after it.
+        # Store each answer at once: writing takes long, and finished answers must survive a cancelled run.
         if answer.fault not in forecasts.TRANSIENT_FAULTS:
             work.keep(partial(keep, slots[answer.index], answer))
         done += 1
@@ -198,7 +198,7 @@ def work(work: Work) -> None:
 
 
 def finish(run: Run) -> None:
-    """Sum up what came of it."""
+    """Store the number of answers by outcome as the run's summary."""
     counted = Counter(ModelAnswer.objects.filter(run=run).values_list("outcome", flat=True))
     summary = {"answers": counted.total(), **{mark.lower(): counted[mark] for mark in sorted(counted)}}
     lifecycle.note(run=run, summary=summary)

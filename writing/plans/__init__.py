@@ -1,5 +1,5 @@
-"""What is to be written, by whom, for how much.
+"""Writing plans: the number, kind and pay of the responses to write.
 
-`services` makes, changes, opens and closes a plan and says what it costs; `surveys` has the questions before and after
-writing; `default_texts` has what writers are told unless the study says something else.
+`services` creates, changes, opens and closes plans and computes their costs; `surveys` has the questions before and
+after writing; `default_texts` has the default instructions and consent text.
 """

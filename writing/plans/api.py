@@ -146,12 +146,12 @@ class PlanClosed(Endpoint):
 
 
 def plan_of_study(endpoint: Endpoint) -> QuerySet[WritingPlan]:
-    """Return the plan of the study that the address names, with its texts; there is one at most."""
+    """Return the study's plan with its texts, at most one row."""
     return WritingPlan.objects.filter(study=endpoint.study).select_related(*WITH)
 
 
 def run_or_refuse(do: Callable[..., T], **given: Any) -> T:
-    """Have something done with a plan, or say what is wrong with it."""
+    """Call a function on a plan, and convert its errors to problems."""
     try:
         return do(**given)
     except BadPlan as error:
@@ -253,7 +253,7 @@ class StyleRow(serializers.ModelSerializer[PlanStyle]):
 
     name = serializers.CharField(source="style.name")
     version = serializers.IntegerField(source="style.version")
-    label = serializers.CharField(source="style.label")  # type: ignore[assignment] # a field, and no attribute
+    label = serializers.CharField(source="style.label")  # type: ignore[assignment] # a field, not an attribute
     instructions = serializers.CharField(source="style.instructions", help_text="In Markdown.")
     target_words = serializers.IntegerField(source="style.target_words")
 
@@ -388,16 +388,16 @@ class OneStyle(Endpoint):
 
 
 class _Named(serializers.Serializer[WritingPlan]):
-    """Shows a plan as one of its styles, which is what If-Match is held against; nothing where there is none."""
+    """A serializer of one style of a plan, for the comparison with If-Match; empty if the plan lacks the style."""
 
     name: ClassVar[str]
 
     @classmethod
     def of(cls, name: str) -> type["_Named"]:
-        """Return the one for the style of this name."""
+        """Return the serializer class for the style with this name."""
         return type("_Named", (cls,), {"name": name})
 
     def to_representation(self, instance: WritingPlan) -> Any:
-        """Return the plan's style of this name."""
+        """Return the plan's style with this name."""
         plan_style = instance.plan_styles.filter(style__name=self.name).select_related("style").first()
         return StyleRow(plan_style).data if plan_style else {}

@@ -1,7 +1,7 @@
 """Default instructions and consent text for writers.
 
-The part of the consent text that says what is recorded is made from the list by which the editor's record is checked
-(`writing.editor.events`), so that it can neither fall behind nor promise too much.
+The description of the recorded data in the consent text is generated from the list that validates the editor's events
+(`writing.editor.events`), so that it is always correct and complete.
 """
 
 from typing import Final
@@ -64,19 +64,19 @@ We publish nothing that says who you are. Please do not write anything in your r
 
 
 def instructions(study: Study) -> str:
-    """Return what writers are told unless the study says otherwise, in Markdown, in the study's language."""
+    """Return the default instructions in the study's language, as Markdown."""
     with in_study_language(study):
         return gettext(INSTRUCTIONS)
 
 
 def consent(study: Study) -> str:
-    """Return what writers are asked to agree to unless the study says otherwise, in Markdown, in its language."""
+    """Return the default consent text in the study's language, as Markdown."""
     with in_study_language(study):
         return gettext(_CONSENT).format(recorded=recorded_events(), text_licence=study.text_licence)
 
 
 def recorded_events() -> str:
-    """Return the list of what the editor records, in plain words, in Markdown, in the current language."""
+    """Return the list of events that the editor records in the current language, as Markdown."""
     return "\n".join(f"- **{_capital(gettext(each.name))}.** {gettext(each.meaning)}" for each in EVENT_KINDS)
 
 

@@ -1,6 +1,6 @@
-"""Forms of a writing plan, and a survey's questions as an editable table.
+"""Forms of a writing plan, and the editable table of a survey's questions.
 
-Rows of the table come, go and move before anything is saved.
+Rows of the table can be added, removed and moved before the survey is saved.
 """
 
 import re
@@ -22,7 +22,7 @@ LICENCES = ("CC-BY-4.0", "CC-BY-SA-4.0", "CC0-1.0", "CC-BY-NC-4.0")
 
 
 class LicenceField(forms.CharField):
-    """An SPDX licence expression, chosen from the usual ones (the page's list `licences`) or written."""
+    """An SPDX licence expression, chosen from the page's list `licences` or typed."""
 
     def __init__(self, **options: Any):
         widget = forms.TextInput(attrs={"list": "licences"})
@@ -30,7 +30,7 @@ class LicenceField(forms.CharField):
 
 
 class PlanForm(TermsForm):
-    """What is asked for, and what it pays."""
+    """The terms of a plan."""
 
     TERMS = WritingPlan.TERMS
 
@@ -57,7 +57,7 @@ class PlanForm(TermsForm):
         self.fields["styles"].choices = _style_choices(plan)  # type: ignore[attr-defined]
 
     def clean_trial_topics(self) -> list[str]:
-        """Return the ids."""
+        """Return the topic IDs as a list."""
         return [each for each in re.split(r"[\s,;]+", self.cleaned_data["trial_topics"]) if each]
 
 
@@ -68,7 +68,7 @@ def _style_choices(plan: WritingPlan) -> list[tuple[str, str]]:
 
 
 class StyleForm(forms.Form):
-    """A style of the study's own, or another wording of one."""
+    """A new style, or a new version of a style."""
 
     label = forms.CharField(label="Name", max_length=100, help_text="Writers see this name.")
     name = forms.CharField(
@@ -83,7 +83,7 @@ class StyleForm(forms.Form):
 
 
 class InstructionsForm(forms.Form):
-    """What writers are told, whatever the style."""
+    """The instructions for all styles."""
 
     text = forms.CharField(
         label="Instructions", widget=forms.Textarea(attrs={"rows": 22}), strip=False,
@@ -92,7 +92,7 @@ class InstructionsForm(forms.Form):
 
 
 class ConsentForm(forms.Form):
-    """What people are asked to agree to, and under which licences what they give is released."""
+    """The consent text and the licences of the released data."""
 
     text = forms.CharField(
         label="Consent text", widget=forms.Textarea(attrs={"rows": 22}), strip=False,
@@ -110,18 +110,18 @@ class ConsentForm(forms.Form):
 
 
 KINDS: Final = ("choice", "scale", "text")
-# How a button calls what it does: "up:q3".
+# The moves of a button's action, for example "up:q3".
 MOVES: Final = {"up": -1, "down": 1}
-# The group itself is not possessive: Python before 3.11.4 loses what is captured in such a one.
+# The group itself is not possessive because Python before 3.11.4 loses captures in possessive groups.
 _OPTION = re.compile(r"(?:(-?\d+|[A-Za-z]\w*+)\s*+=\s*+)?(.*)")
 
 
 class KeyedRow(Protocol):
-    """A row of such a table; `key` tells it from the others while it moves."""
+    """A row of an editable table; `key` identifies it while it moves."""
 
     @property
     def key(self) -> str:
-        """What no other row is called."""
+        """The unique key of the row."""
 
 
 R = TypeVar("R", bound=KeyedRow)
@@ -129,7 +129,7 @@ R = TypeVar("R", bound=KeyedRow)
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question as it is edited; `key` tells it from the others while it moves."""
+    """A question in the table; `key` identifies it while it moves."""
 
     key: str
     text: str = ""
@@ -142,7 +142,7 @@ class QuestionRow:
 
 
 def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[QuestionRow]:
-    """Return stored questions as rows."""
+    """Convert stored questions to rows."""
     return [
         QuestionRow(
             key=f"q{number}",
@@ -159,14 +159,14 @@ def rows_of(questions: Sequence[Mapping[str, Any]]) -> list[QuestionRow]:
 
 
 def _written(question: Mapping[str, Any]) -> str:
-    """Return options as lines; none for a scale that goes from 1 to 5, as it does where nothing is said."""
+    """Return the options as lines; empty for a scale from 1 to 5, which is the default."""
     lines = [f"{option['value']} = {option['label']}" for option in question.get("options", [])]
     usual = question.get("kind") == "scale" and lines == [f"{n} = {n}" for n in range(1, 6)]
     return "" if usual else "\n".join(lines)
 
 
 def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
-    """Return the rows that a form sent."""
+    """Return the submitted rows."""
     rows = []
     for key in dict.fromkeys(keys[: surveys.MOST_QUESTIONS]):
         fields = {
@@ -179,14 +179,14 @@ def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]
 def edit_rows(
     rows: Sequence[R], do: str, *, fresh: Callable[[str], R] | None = None, first: str = "text"
 ) -> tuple[list[R], str]:
-    """Return the rows after a button was pressed, and the id of what should have the keyboard then.
+    """Apply the action of a button; return the rows and the ID of the element to focus.
 
     Parameters
     ----------
     fresh
-        makes a row of a key; a row of a survey, unless it is said.
+        Creates a row from a key; by default, a question.
     first
-        a row's first field.
+        The first field of a row.
     """
     what, _colon, key = do.partition(":")
     rows = list(rows)
@@ -208,7 +208,7 @@ def edit_rows(
 
 
 def questions(rows: Sequence[QuestionRow]) -> list[dict[str, Any]]:
-    """Return rows as questions, not yet checked (`surveys.parse`): a name is made where there is none."""
+    """Convert rows to unchecked questions (see `surveys.parse`); generate missing names."""
     named: list[QuestionRow] = []
     for row in rows:
         taken = {each.name for each in named} | {each.name for each in rows if each.name}
@@ -227,13 +227,13 @@ def _question(row: QuestionRow) -> dict[str, Any]:
 
 
 def options_of(written: str, *, usual: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Read options, one a line, "1 = yes" or "yes"; the usual ones where there is none."""
+    """Parse options, one per line, "1 = yes" or "yes"; if there are none, use `usual`."""
     lines = [line for line in written.splitlines() if line.strip()] or usual
     return [_option(line, number) for number, line in enumerate(lines, start=1)]
 
 
 def _option(line: str, number: int) -> dict[str, Any]:
-    """Read "1 = yes", or "yes", whose value is then its number."""
+    """Parse "1 = yes", or "yes" with the line's number as its value."""
     matched = _OPTION.fullmatch(line.strip())
     value, label = (matched[1], matched[2]) if matched else (None, line.strip())
     if value is None:
@@ -242,7 +242,7 @@ def _option(line: str, number: int) -> dict[str, Any]:
 
 
 def name_of(text: str, taken: set[str]) -> str:
-    """Return a name made of a question's first words."""
+    """Generate a unique name from a question's first words."""
     plain = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", plain)[:5]
     name = "_".join(words)[:50].strip("_")

@@ -10,7 +10,7 @@ from ..enums import SurveyKind
 
 
 class WritingInstructions(Versioned):
-    """The study's instructions to writers in one version; a style adds its own."""
+    """One version of the study's instructions to writers; each style adds its own."""
 
     text = models.TextField("instructions, in Markdown")
 
@@ -19,7 +19,7 @@ class WritingInstructions(Versioned):
 
 
 class Survey(Versioned):
-    """A survey in one version: questions as JSON objects with name, text, options and whether one must answer."""
+    """One version of a survey. `questions` are JSON objects; see `surveys.parse`."""
 
     kind = models.CharField(max_length=5, choices=SurveyKind.choices)
     questions = models.JSONField(default=list)
@@ -32,7 +32,7 @@ class Survey(Versioned):
 
 
 class SurveyAnswers(models.Model):
-    """One person's answers to one survey: question name -> value; an unanswered question is absent."""
+    """The answers of a task's writer to a survey, as question name -> value; unanswered questions are absent."""
 
     task = models.ForeignKey("writing.WritingTask", models.CASCADE, related_name="survey_answers")
     survey = models.ForeignKey(Survey, models.PROTECT, related_name="answers")
@@ -44,10 +44,10 @@ class SurveyAnswers(models.Model):
 
 
 class WritingPlan(models.Model):
-    """A study's plan: what is asked for, of whom, and what it pays.
+    """A study's writing plan: the requested responses, their pay and the texts for writers.
 
-    The plan itself may change at any time; it points to texts in versions, and a task keeps the versions and the pay
-    that held when it was claimed.
+    The plan may change at any time. It refers to versions of texts; each task keeps the versions and the pay that were
+    current when it was claimed.
     """
 
     TERMS = ("slots", "tasks_per_person", "minutes", "lease_hours", "copied_words", "pay", "fee", "tax", "wage_floor")
@@ -119,7 +119,7 @@ class WritingPlan(models.Model):
 
 
 class PlanStyle(models.Model):
-    """A style that the plan asks for."""
+    """A style of a plan."""
 
     plan = models.ForeignKey(WritingPlan, models.CASCADE, related_name="plan_styles")
     style = models.ForeignKey(Style, models.PROTECT, related_name="plan_styles")
@@ -130,7 +130,7 @@ class PlanStyle(models.Model):
 
 
 class PlanTrialTopic(models.Model):
-    """A topic on which new writers are tried; it has no slots of its own."""
+    """A topic for trial tasks of new writers; it has no slots."""
 
     plan = models.ForeignKey(WritingPlan, models.CASCADE, related_name="plan_trial_topics")
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="plan_trial_topics")

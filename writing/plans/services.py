@@ -1,6 +1,7 @@
-"""Create and change a plan, compute its costs, open and close it.
+"""Create, change, open and close plans, and compute their costs.
 
-A text that changes becomes a new version; what was read stays as it was. Money in minor units of the study's currency.
+A changed text is a new version; versions that people have read stay unchanged. Money is in minor units of the study's
+currency.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,15 +24,15 @@ from ..enums import SurveyKind
 from ..models import PlanStyle, PlanTrialTopic, Style, Survey, Topic, WritingInstructions, WritingPlan
 from . import default_texts, surveys
 
-# What the study's instructions and consent text for writers are called among its texts.
+# The name of the instructions and consent text for writers among the study's texts.
 NAME: Final = "writing"
 MOST_TRIAL_TOPICS: Final = 20
 SURVEY_FIELDS: Final = {SurveyKind.ENTRY: "entry_survey", SurveyKind.EXIT: "exit_survey"}
 CLOSE_FIRST: Final = "This plan is open and people are writing. Close it first."
 
 
-class BadPlan(ValueError):  # noqa: N818 -- it says what the plan would be
-    """A change that cannot be made; `problems` maps a field to what is wrong with it. Nothing was changed."""
+class BadPlan(ValueError):  # noqa: N818 -- describes the plan
+    """The change is invalid and was not made; `problems` maps a field to a message."""
 
     def __init__(self, problems: Mapping[str, str]):
         self.problems = dict(problems)
@@ -39,17 +40,17 @@ class BadPlan(ValueError):  # noqa: N818 -- it says what the plan would be
 
 
 def get_plan(study: Study) -> WritingPlan | None:
-    """Return a study's plan with its texts, if it has one."""
+    """Return a study's plan with its texts, or None."""
     texts_too = ("study", "instructions", "consent_text", "entry_survey", "exit_survey")
     return WritingPlan.objects.filter(study=study).select_related(*texts_too).first()
 
 
 @transaction.atomic
 def ensure_plan(study: Study, now: datetime) -> WritingPlan:
-    """Return a study's plan; where it has none, make one that is closed: the default styles, texts and questions."""
+    """Return a study's plan; if it has none, create a closed one with the default styles, texts and questions."""
     if (plan := get_plan(study)) is not None:
         return plan
-    bulk.lock_imports(study)  # two who come at once get one plan
+    bulk.lock_imports(study)  # concurrent requests get the same plan
     if (plan := get_plan(study)) is not None:
         return plan
     plan = WritingPlan.objects.create(
@@ -73,19 +74,19 @@ def change_terms(
     trial_topics: Sequence[str] | None = None,
     now: datetime,
 ) -> WritingPlan:
-    """Change what is asked for and what it pays; who has claimed a task keeps what was said then.
+    """Change the terms of a plan. Tasks that are already claimed keep their terms.
 
     Parameters
     ----------
     terms
-        of `WritingPlan.TERMS` those that change; money in minor units of the study's currency.
+        The changed fields of `WritingPlan.TERMS`; money in minor units of the study's currency.
     style_names, trial_topics
-        None where they stay.
+        None to keep the current ones.
 
     Raises
     ------
     BadPlan
-        with what is wrong by field; then nothing was changed.
+        With messages by field; then nothing is changed.
     """
     plan = slots.lock_plan(plan)
     problems = set_terms(plan, terms)
@@ -108,13 +109,13 @@ def change_terms(
 
 
 def styles_of(plan: WritingPlan) -> list[Style]:
-    """Return the styles that a plan asks for, in its order."""
+    """Return the styles of a plan in order."""
     return [each.style for each in plan.plan_styles.select_related("style").order_by("position", "id")]
 
 
 @transaction.atomic
 def change_instructions(*, plan: WritingPlan, text: str, now: datetime) -> WritingPlan:
-    """Change what writers are told: a new version, unless the text is one that there was.
+    """Change the instructions: create a new version, unless the text equals an existing one.
 
     Raises
     ------
@@ -132,7 +133,7 @@ def change_instructions(*, plan: WritingPlan, text: str, now: datetime) -> Writi
 def change_consent(
     *, plan: WritingPlan, text: str, text_licence: str, log_licence: str, timing_licence: str, now: datetime
 ) -> WritingPlan:
-    """Change what people are asked to agree to. Who agreed to another version is asked again.
+    """Change the consent text. Writers who agreed to another version are asked again.
 
     Raises
     ------
@@ -160,12 +161,12 @@ def change_consent(
 def change_survey(
     *, plan: WritingPlan, kind: SurveyKind, questions: list[dict[str, Any]], now: datetime
 ) -> WritingPlan:
-    """Change the questions before or after writing; none at all is a survey that is not asked.
+    """Change the questions before or after writing; a survey without questions is not shown.
 
     Raises
     ------
     surveys.BadSurvey
-        with what is wrong; then nothing was changed.
+        With all problems; then nothing is changed.
     """
     plan = slots.lock_plan(plan)
     survey: Survey | None = None
@@ -179,7 +180,7 @@ def change_survey(
 def add_style(
     *, plan: WritingPlan, name: str, label: str, instructions: str, target_words: int, now: datetime
 ) -> Style:
-    """Make a style of the study's own, or a new version of one that it has, and ask for it.
+    """Create a style, or a new version of an existing one, and add it to the plan.
 
     Raises
     ------
@@ -210,9 +211,9 @@ def add_style(
 
 
 def _styles(plan: WritingPlan, names: Sequence[str], problems: dict[str, str]) -> list[Style]:
-    """Return the styles of these names: as the plan has them, the latest versions of others, defaults where missing."""
+    """Return the styles with these names: the plan's versions, else the latest ones, else the defaults."""
     styles = versions.ensure_styles(study=plan.study, names=names, now=plan.updated_at)
-    # A version that the plan asks for stays until it is changed on purpose.
+    # The plan's version is kept until it is changed explicitly.
     styles |= {each.style.name: each.style for each in plan.plan_styles.select_related("style")}
     if unknown := [name for name in names if name not in styles]:
         problems["styles"] = "This study has no style called {names}.".format(names=", ".join(unknown))
@@ -269,14 +270,14 @@ def _default_consent(study: Study) -> dict[str, str]:
 
 
 def _text(text: str) -> str:
-    """Return a text with the line ends of the database, without what it cannot hold."""
+    """Normalise line ends, and remove characters that the database cannot store."""
     cleaned = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return cleaned.encode("utf-8", "replace").decode().strip()
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What all responses that a plan asks for cost, and how long people write them, trials and top-ups apart."""
+    """The cost of all responses of a plan and the hours of writing, without trials and top-ups."""
 
     topics: int
     styles: int
@@ -288,39 +289,39 @@ class Costs:
 
     @property
     def responses(self) -> int:
-        """How many responses are asked for."""
+        """The number of planned responses."""
         return self.topics * self.styles * self.slots
 
     @property
     def each(self) -> int:
-        """What one response costs."""
+        """The cost of one response."""
         return self.pay + self.fee + self.tax
 
     @property
     def total(self) -> int:
-        """What all of them cost."""
+        """The cost of all responses."""
         return self.responses * self.each
 
     @property
     def hours(self) -> float:
-        """How many hours people write, if a response takes as long as they are told."""
+        """The total hours of writing if each response takes the stated time."""
         return self.responses * self.minutes / 60
 
 
 def costs(plan: WritingPlan) -> Costs:
-    """Return what a plan comes to."""
+    """Compute the costs of a plan."""
     trial = plan.trial_topics.values_list("external_id", flat=True)
     topics = Topic.objects.filter(study=plan.study_id).current().exclude(external_id__in=list(trial))
     return Costs(topics.count(), plan.plan_styles.count(), plan.slots, plan.pay, plan.fee, plan.tax, plan.minutes)
 
 
 def promised_wage(plan: WritingPlan) -> float | None:
-    """Return the pay per hour of who takes as long as people are told; None where no time was said."""
+    """Return the hourly pay if a response takes the stated time; None if no time is stated."""
     return plan.pay * 60 / plan.minutes if plan.minutes else None
 
 
-class NotReady(ValueError):  # noqa: N818 -- it says what the plan is
-    """The plan lacks something; `problems` says what."""
+class NotReady(ValueError):  # noqa: N818 -- describes the plan
+    """The plan is incomplete; `problems` lists what is missing."""
 
     def __init__(self, problems: list[str]):
         self.problems = problems
@@ -328,7 +329,7 @@ class NotReady(ValueError):  # noqa: N818 -- it says what the plan is
 
 
 def readiness(plan: WritingPlan) -> Readiness:
-    """Return what a plan lacks, and what is doubtful about it."""
+    """Return what a plan lacks, and warnings about it."""
     outcome = Readiness()
     _topics(plan, outcome)
     if not plan.plan_styles.exists():
@@ -347,12 +348,12 @@ def readiness(plan: WritingPlan) -> Readiness:
 
 @transaction.atomic
 def open_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
-    """Let people write: the slots are made. Opened again, it stays open.
+    """Open the plan to writers and create the slots. Repeating this has no effect.
 
     Raises
     ------
     NotReady
-        if something is missing; then nothing was changed.
+        If something is missing; then nothing is changed.
     """
     plan = slots.lock_plan(plan)
     if not (outcome := readiness(plan)).is_ready:
@@ -366,7 +367,7 @@ def open_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
 
 @transaction.atomic
 def close_plan(*, plan: WritingPlan, now: datetime) -> WritingPlan:
-    """Let nobody begin any more; who has a task writes it to its end and is paid."""
+    """Close the plan to new tasks. Writers who have a task can finish it and are paid."""
     plan = slots.lock_plan(plan)
     if plan.is_open:
         plan.is_open, plan.updated_at = False, now

@@ -1,4 +1,4 @@
-"""Surveys before and after writing: validate questions and answers."""
+"""Surveys before and after writing: validation of questions and answers."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def _scale(name: str, text: str, low: str, high: str) -> dict[str, Any]:
     return question | {"low": low, "high": high}
 
 
-# As in the published corpus (crowdrag25, 3.1.4), by its names and with its values: answers can be laid side by side.
+# Names and values are those of the published corpus (crowdrag25, 3.1.4), so that answers can be compared.
 DEFAULTS: Final = {
     SurveyKind.ENTRY: (
         _choice("query_answerable", gettext_noop("Can the question be answered?")),
@@ -78,16 +78,16 @@ DEFAULTS: Final = {
 }
 
 
-class BadSurvey(ValueError):  # noqa: N818 -- it says what the survey is
-    """The questions cannot be asked as they stand; `problems` says where and why, in order."""
+class BadSurvey(ValueError):  # noqa: N818 -- describes the survey
+    """The questions are invalid; `problems` lists places and reasons in order."""
 
     def __init__(self, problems: list[str]):
         self.problems = problems
         super().__init__(" ".join(problems))
 
 
-class BadAnswers(ValueError):  # noqa: N818 -- it says what the answers are
-    """Answers that do not fit their questions; `problems` maps a question's name to what is wrong."""
+class BadAnswers(ValueError):  # noqa: N818 -- describes the answers
+    """Answers are invalid; `problems` maps the name of a question to a message."""
 
     def __init__(self, problems: dict[str, str]):
         self.problems = problems
@@ -96,7 +96,7 @@ class BadAnswers(ValueError):  # noqa: N818 -- it says what the answers are
 
 @dataclass
 class _Reader:
-    """Reads questions and collects what is wrong with them."""
+    """A reader of questions that collects their problems."""
 
     problems: list[str]
     where: str = ""
@@ -143,15 +143,15 @@ class _Reader:
 
 
 def parse(source: str | list[Any]) -> list[dict[str, Any]]:
-    """Return questions as they are stored, from a list or from JSON.
+    """Convert questions from a list or JSON to their stored form.
 
-    A question has `name` (under which the answer is exported), `text`, `kind` (scale, choice or text), `options`
-    (each a value and a label), `required`; a scale may name its ends in `low` and `high`.
+    A question has `name` (the name of the answer in exports), `text`, `kind` (scale, choice or text), `options` (each
+    with a value and a label) and `required`; a scale may label its ends in `low` and `high`.
 
     Raises
     ------
     BadSurvey
-        with every problem, each saying which question it is about.
+        With all problems and the question of each.
     """
     if isinstance(source, str):
         try:
@@ -187,7 +187,7 @@ def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
     if name and not NAME.fullmatch(name):
         reader.wrong("“name” must use only lower-case letters, digits and underscores, and start with a letter.")
     kind = fields.get("kind", "choice")
-    if kind not in ("scale", "choice", "text"):  # a tuple: what came may have no hash
+    if kind not in ("scale", "choice", "text"):  # a tuple because the value may be unhashable
         reader.wrong("“kind” must be scale, choice or text.")
         kind = "text"
     required = fields.get("required", True)
@@ -202,7 +202,7 @@ def _question(fields: Mapping[str, Any], reader: _Reader) -> dict[str, Any]:
 
 
 def defaults(study: Study, kind: SurveyKind) -> list[dict[str, Any]]:
-    """Return the questions that a study asks unless it asks others, in its language."""
+    """Return the default questions in the study's language."""
     with in_study_language(study):
         return [_translated(question) for question in DEFAULTS[kind]]
 
@@ -216,7 +216,7 @@ def _translated(question: Mapping[str, Any]) -> dict[str, Any]:
 def ensure(
     *, study: Study, kind: SurveyKind, questions: str | list[Any] | None = None, name: str = "", now: datetime
 ) -> Survey:
-    """Return the study's survey with these questions (the defaults where none are given): a version of its own."""
+    """Return the study's survey with these questions (by default, the default questions), as a version."""
     questions_asked = defaults(study, kind) if questions is None else parse(questions)
     survey, _made = versions.ensure(
         Survey, study=study, name=name or kind.value.lower(), now=now, kind=kind, questions=questions_asked
@@ -225,12 +225,12 @@ def ensure(
 
 
 def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return answers as they are stored, from what a form sent; a question without an answer is absent.
+    """Convert the submitted answers of a form to their stored form, without unanswered questions.
 
     Raises
     ------
     BadAnswers
-        with what is wrong by question.
+        With the problem of each invalid answer.
     """
     answers: dict[str, Any] = {}
     wrong: dict[str, str] = {}
@@ -241,7 +241,7 @@ def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> 
             if question.get("required", True):
                 wrong[name] = _("Choose an answer.") if question["options"] else _("Please answer.")
         elif question["options"]:
-            # By what they look like in a form; stored as what they are.
+            # A form sends text; the value is stored with its own type.
             known = {str(option["value"]): option["value"] for option in question["options"]}
             if str(value) in known:
                 answers[name] = known[str(value)]
@@ -257,7 +257,7 @@ def check(questions: list[dict[str, Any]], answers_given: Mapping[str, Any]) -> 
 
 
 def current_survey(task: WritingTask, kind: SurveyKind) -> Survey | None:
-    """Return the survey that a task's study asks now; None if it asks none."""
+    """Return the current survey of a task's study; None if it has none."""
     plan = WritingPlan.objects.filter(study=task.study_id).select_related("entry_survey", "exit_survey").first()
     if plan is None:
         return None
@@ -265,12 +265,12 @@ def current_survey(task: WritingTask, kind: SurveyKind) -> Survey | None:
 
 
 def is_answered(task: WritingTask, kind: SurveyKind) -> bool:
-    """Say whether a task's survey of this kind was answered, in whatever version."""
+    """Return whether a task's survey of this kind was answered, in any version."""
     return SurveyAnswers.objects.filter(task=task, survey__kind=kind).exists()
 
 
 def answer(*, task: WritingTask, kind: SurveyKind, answers: Mapping[str, Any] | None, now: datetime) -> None:
-    """Store checked answers, once: who sends them again changes nothing. The caller holds the task."""
+    """Store checked answers; repeating this has no effect. The caller must have locked the task."""
     survey = current_survey(task, kind)
     if answers is None or survey is None or is_answered(task, kind):
         return
@@ -278,7 +278,7 @@ def answer(*, task: WritingTask, kind: SurveyKind, answers: Mapping[str, Any] | 
 
 
 def carry_over(before: WritingTask, after: WritingTask, kind: SurveyKind) -> None:
-    """Let the answers given for one task stand for another one: who revises a response is not asked once more."""
+    """Copy the answers of one task to another, so that writers who revise a response are not asked again."""
     for answers in SurveyAnswers.objects.filter(task=before, survey__kind=kind):
         SurveyAnswers.objects.create(
             task=after, survey=answers.survey, answers=answers.answers, answered_at=answers.answered_at
@@ -286,5 +286,5 @@ def carry_over(before: WritingTask, after: WritingTask, kind: SurveyKind) -> Non
 
 
 def _storable(text: str) -> str:
-    """Replace what the database cannot hold: U+0000 and lone surrogates."""
+    """Replace characters that the database cannot store: U+0000 and lone surrogates."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
-"""Addresses: the writing plan."""
+"""URLs of the writing plan."""
 
 from django.urls import include, path
 
-from ..converters import IDENTIFIER  # noqa: F401 -- it is registered there
+from ..converters import IDENTIFIER  # noqa: F401 -- the import registers it
 from . import api, views
 
 PLAN = [

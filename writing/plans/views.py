@@ -28,7 +28,7 @@ SECTION = "writing"
 
 @study_page(Role.EDITOR)
 def plan_page(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the plan, make it where there is none, or change its terms."""
+    """Show the plan (create it if there is none), or change its terms."""
     writing_plan = services.get_plan(study)
     if writing_plan is None:
         if request.method == "POST":
@@ -47,7 +47,7 @@ def plan_page(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def change_state(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let people write, or let nobody begin any more."""
+    """Open or close the plan."""
     plan = services.get_plan(study)
     if plan is None:
         return redirect("writing_plan", study.slug)
@@ -71,7 +71,7 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show everything that a writer is told and asked, in their order."""
+    """Show all texts and questions as writers see them."""
     plan = services.get_plan(study)
     if plan is None:
         return redirect("writing_progress", study.slug)
@@ -80,7 +80,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _change(plan: WritingPlan, form: PlanForm) -> bool:
-    """Change the plan by what the form says; put what is wrong into the form."""
+    """Change the plan as the form requests; add problems to the form's errors."""
     data = form.cleaned_data
     try:
         services.change_terms(
@@ -111,7 +111,7 @@ def _show_plan(request: HttpRequest, plan: WritingPlan, form: PlanForm, *, statu
 
 
 def _of_plan(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
-    """Let in editors, and give the view the study's plan; without one they are sent to make it."""
+    """Require an editor and pass the study's plan to the view; if there is no plan, redirect to its page."""
 
     @study_page(Role.EDITOR)
     @wraps(view)
@@ -124,7 +124,7 @@ def _of_plan(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBas
 
 @_of_plan
 def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
-    """Change what writers are told."""
+    """Change the instructions."""
     initial = {"text": plan.instructions.text if plan.instructions else ""}
     form = InstructionsForm(request.POST or None, initial=initial)
     if _is_to_save(request, form):
@@ -138,7 +138,7 @@ def instructions(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
 
 @_of_plan
 def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
-    """Change what people are asked to agree to."""
+    """Change the consent text and licences."""
     held = plan.consent_text
     names = ("text", "text_licence", "log_licence", "timing_licence")
     form = ConsentForm(request.POST or None, initial={name: getattr(held, name, "") for name in names})
@@ -155,7 +155,7 @@ def consent(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
 
 @_of_plan
 def style(request: HttpRequest, plan: WritingPlan, name: str = "") -> HttpResponse:
-    """Add a style, or word one anew."""
+    """Add or change a style."""
     held = plan.styles.filter(name=name).order_by("-version").first() if name else None
     if name and held is None:
         raise Http404("The plan asks for no style of this name.")
@@ -224,12 +224,12 @@ def _redirect(request: HttpRequest, plan: WritingPlan) -> HttpResponse:
 
 
 def _is_to_save(request: HttpRequest, form: forms.Form) -> bool:
-    """Say whether a form is to be saved: it was sent, not just to be looked at, and is in order."""
+    """Return whether to save a form: it was submitted, not for a preview, and is valid."""
     return request.method == "POST" and "preview" not in request.POST and form.is_valid()
 
 
 def _saved(form: forms.Form, save: Callable[[], object]) -> bool:
-    """Save what a form says; put what is wrong into the form."""
+    """Save a form and return whether this succeeded; add problems to the form's errors."""
     try:
         save()
     except services.BadPlan as error:

@@ -1,9 +1,9 @@
-"""How far the writing of a study is: by style and by writer, time and pay, who came and who stayed, what it costs.
+"""The progress of writing in a study: counts by style and writer, time and pay, participation, and costs.
 
-| module | what |
+| module | content |
 |---|---|
-| `queries` | the study's tasks with what was paid for them, and where they stand by style |
-| `wages` | time and pay an hour, by response and by writer; who earns less than the floor, and topping up |
-| `funnel` | from invited to accepted |
-| `overview` | all of it for the page, with what was spent, and as tables to download |
+| `queries` | the study's tasks with their payments, and counts by style |
+| `wages` | time and hourly pay by response and by writer; writers below the wage floor, and top-ups |
+| `funnel` | the number of participants at each step, from invited to accepted |
+| `overview` | everything on the page, with spending, and as tables to download |
 """

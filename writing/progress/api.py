@@ -136,6 +136,6 @@ class ToppedUp(Endpoint):
 
 
 def writers_of_study(endpoint: Endpoint) -> QuerySet[Participant]:
-    """Return the people of the study who have taken a task."""
+    """Return the participants of the study who have claimed a task."""
     taken = WritingTask.objects.filter(participant=OuterRef("pk"))
     return Participant.objects.filter(Exists(taken), study=endpoint.study)

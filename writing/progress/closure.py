@@ -1,4 +1,4 @@
-"""What of writing stands in the way when a study is archived or deleted."""
+"""Reasons in the writing app why a study cannot be archived or deleted."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from ..models import TaskPayment, WritingPlan, WritingTask
 
 
 def work_in_progress(study: Study) -> Iterator[str]:
-    """Say that people can begin, or have begun, to write."""
+    """Yield a reason if people can begin, or have begun, to write."""
     if WritingPlan.objects.filter(study=study, is_open=True).exists():
         yield "The writing plan is open. Close it first."
     tasks = WritingTask.objects.filter(study=study, is_imported=False)
@@ -18,7 +18,7 @@ def work_in_progress(study: Study) -> Iterator[str]:
 
 
 def payments(study: Study) -> Iterator[str]:
-    """Say that writers have earned money, which has to be accounted for."""
+    """Yield a reason if writers have earned money, because payment records must be kept."""
     paid = TaskPayment.objects.filter(task__study=study, amount__gt=0, task__participant__is_simulated=False)
     if paid.exists():
         yield "Writers have been paid, so their payment records must be kept. Archive the study instead."

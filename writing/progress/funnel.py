@@ -1,8 +1,8 @@
 """The funnel of writers, from invited to accepted.
 
-Every line from the second on counts people who have reached at least this step: whoever handed in a response has taken
-a task, whether or not the row that would say so is still there. So each of these lines is a part of the one above.
-Whoever had all erased stands in no line: their links and arrivals are gone, and with them how they came.
+From the second step, each counts the people who have reached at least this step. For example, somebody who submitted a
+response has claimed a task, even if that record no longer exists. So each of these steps is a subset of the one before.
+People whose data were erased are not counted because their links and arrivals no longer exist.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from ..enums import SurveyKind, TaskState
 from ..models import SurveyAnswers, WritingPlan, WritingTask
 from .queries import HANDED_IN
 
-# What entry links to writing call it (`crowdrag.studies.activities`).
+# The purpose of entry links to writing (`crowdrag.studies.activities`).
 PURPOSE = "writing"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """How many people came so far, and which share of those who arrived and of the stage before they are."""
+    """The number of people at a stage, as shares of those who arrived and of the previous stage."""
 
     name: str
     label: str
@@ -33,7 +33,7 @@ class Stage:
 
 
 def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
-    """Return the stages. Who comes by an open link was not invited by name: then there is no share of the invited."""
+    """Return the stages. If people came by an open link, there is no share of the invited."""
     links = EntryLink.objects.invitations().filter(study=study, purpose=PURPOSE)
     tasks = WritingTask.objects.filter(study=study, is_imported=False, participant__isnull=False)
     consents = Consent.objects.filter(participant__study=study)
@@ -53,9 +53,9 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
 
 
 def ladder(invited: set[int], steps: Sequence[tuple[str, str, set[int]]]) -> list[Stage]:
-    """Return how many people came how far: who was invited by name, then steps (name, label, who took this step).
+    """Return the number of people at each stage: those invited by name, then each step (name, label, people).
 
-    Whoever took a step is counted in those before it.
+    People who took a step are also counted in all earlier steps.
     """
     reached = _at_least([people for _name, _label, people in steps])
     arrived, before = reached[0], invited
@@ -67,12 +67,12 @@ def ladder(invited: set[int], steps: Sequence[tuple[str, str, set[int]]]) -> lis
 
 
 def count_erased(study: Study) -> int:
-    """Return how many people of a study had all erased, and so are in no line."""
+    """Return the number of people of a study whose data were erased, and who are not counted in any stage."""
     return Participant.objects.filter(study=study, erased_at__isnull=False).count()
 
 
 def _at_least(steps: list[set[int]]) -> list[set[int]]:
-    """Add to each step whoever reached a later one."""
+    """Add the people of later steps to each step."""
     reached: list[set[int]] = []
     beyond: set[int] = set()
     for people in reversed(steps):
@@ -82,11 +82,11 @@ def _at_least(steps: list[set[int]]) -> list[set[int]]:
 
 
 def people_of(rows: "QuerySet[Any, Any]", path: str = "participant") -> set[int]:
-    """Return who is in these rows, but for those who had all erased."""
+    """Return the keys of the people in these rows, except those whose data were erased."""
     rows = rows.filter(**{f"{path}__erased_at__isnull": True})
     return set(rows.order_by().values_list(path, flat=True).distinct())
 
 
 def _share(people: set[int], of: set[int]) -> float | None:
-    """Return the share; None of nobody, and where it would be the share of others."""
+    """Return the share; None if `of` is empty or does not contain all the people."""
     return len(people) / len(of) if of and people <= of else None

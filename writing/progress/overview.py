@@ -1,6 +1,6 @@
-"""Figures of the progress page, also as tables to download, and of the study's home.
+"""Figures of the progress page (also as tables to download) and of the study's overview.
 
-What was spent and what is to come is in minor units of the study's currency.
+Amounts are in minor units of the study's currency.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ from .queries import StateCounts, TaskFacts, TaskGroup
 
 @dataclass(frozen=True)
 class Spending:
-    """What people were paid, with fees and taxes as the plan has them now; what waits; what is still to be written."""
+    """Payments, fees and taxes at the plan's current rates, pending pay, and the cost of missing responses."""
 
     paid: int
     charges: int
@@ -36,17 +36,17 @@ class Spending:
 
     @property
     def so_far(self) -> int:
-        """What is spent."""
+        """The amount spent so far."""
         return self.paid + self.charges
 
     @property
     def total(self) -> int | None:
-        """What it will have cost if all that waits is accepted, and all that is asked for is written."""
+        """The total if all pending responses are accepted and all planned ones are written; None if unknown."""
         return None if self.to_come is None else self.so_far + self.waiting + self.to_come
 
 
 def spending(groups: Iterable[TaskGroup], plan: WritingPlan | None, whole: StateCounts) -> Spending:
-    """Return what was spent and what is to come; the latter is not known without a plan."""
+    """Return past and future spending; the latter is unknown without a plan."""
     charge = plan.fee + plan.tax if plan else 0
     paid = charges = waiting = 0
     for group in groups:
@@ -61,9 +61,9 @@ def spending(groups: Iterable[TaskGroup], plan: WritingPlan | None, whole: State
 
 @dataclass(frozen=True)
 class WritingTime:
-    """How long a response takes: the median of active seconds, of those that are known.
+    """The median active time of responses with a known time, in seconds.
 
-    Of a style, of all styles (no label), or of the trials, which are in neither.
+    It is for a style, for all styles (no label), or for trials, which are counted in neither.
     """
 
     label: str
@@ -72,7 +72,7 @@ class WritingTime:
 
 @dataclass(frozen=True)
 class Overview:
-    """How far the writing of a study is."""
+    """The progress of writing in a study."""
 
     plan: WritingPlan | None
     rows: list[TaskFacts]
@@ -92,32 +92,32 @@ class Overview:
 
     @property
     def below(self) -> list[wages.WriterPay]:
-        """Whoever earns less than the floor by the median of their responses."""
+        """The writers whose median wage is below the floor."""
         return [writer for writer in self.writers if writer.is_below]
 
     @property
     def waiting(self) -> int:
-        """How many responses wait for a reviewer, trials among them, as the reviewers' queue counts."""
+        """The number of responses that await review, including trials, as in the review queue."""
         return _waiting(self.groups)
 
     @property
     def being_written(self) -> int:
-        """How many are being written, trials among them."""
+        """The number of responses that are being written, including trials."""
         return sum(group.n for group in self.groups if group.state == TaskState.CLAIMED)
 
     @property
     def erased(self) -> int:
-        """How many responses were erased at their writers' wish, trials among them."""
+        """The number of responses that were erased at their writers' request, including trials."""
         return sum(group.n for group in self.groups if group.is_erased)
 
     @property
     def is_imported(self) -> bool:
-        """Whether all tasks were collected elsewhere, where neither plan nor pay is known."""
+        """Whether all tasks were imported, so that plan and pay are unknown."""
         return bool(self.groups) and all(group.is_imported for group in self.groups)
 
 
 def overview(study: Study) -> Overview:
-    """Return how far the writing is: a fixed number of queries, however much there is."""
+    """Return the progress of writing, with a constant number of queries."""
     plan = services.get_plan(study)
     tasks = queries.load_tasks(study)
     groups = queries.group_tasks(tasks)
@@ -145,7 +145,7 @@ def overview(study: Study) -> Overview:
 
 
 def writers(study: Study) -> dict[int, wages.WriterPay]:
-    """Return everybody who has taken a task, by key, with what they wrote and earned."""
+    """Return the responses and earnings of all writers who have claimed a task, by participant key."""
     plan = services.get_plan(study)
     tasks = queries.load_tasks(study)
     everybody = wages.pay_of_writers(tasks, wages.pay_of_responses(tasks), plan.wage_floor if plan else None)
@@ -153,7 +153,7 @@ def writers(study: Study) -> dict[int, wages.WriterPay]:
 
 
 def study_card(study: Study) -> dict[str, Any]:
-    """Return the essentials for the study's home."""
+    """Return the key figures for the study's overview."""
     plan = services.get_plan(study)
     groups = queries.count_groups(study)
     whole = queries.total(queries.counts_by_style(groups, _slots_by_style(plan)))
@@ -161,13 +161,13 @@ def study_card(study: Study) -> dict[str, Any]:
 
 
 def _waiting(groups: Iterable[TaskGroup]) -> int:
-    """Count what waits for a reviewer, as the queue does: what was erased stands in a list of its own."""
+    """Count the responses that await review, as in the queue, which lists erased ones separately."""
     waits = (group for group in groups if group.state == TaskState.SUBMITTED)
     return sum(group.n for group in waits if not group.is_imported and not group.is_erased)
 
 
 def _slots_by_style(plan: WritingPlan | None) -> dict[str, tuple[str, int]]:
-    """Return how many responses the plan asks for, by style."""
+    """Return label and number of planned responses by style name."""
     if plan is None:
         return {}
     trial = plan.trial_topics.values_list("external_id", flat=True)
@@ -187,8 +187,8 @@ def _times(responses: Sequence[wages.ResponsePay], styles: Sequence[StateCounts]
     return times
 
 
-class UnknownTable(LookupError):  # noqa: N818 -- it says what the table is
-    """There is no table of this name."""
+class UnknownTable(LookupError):  # noqa: N818 -- describes the table
+    """There is no table with this name."""
 
 
 Table = tuple[Sequence[str], list[Sequence[Any]]]
@@ -277,12 +277,12 @@ TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
 
 
 def as_table(study: Study, name: str) -> bytes:
-    """Return one of `TABLES` as CSV. People go by their pseudonyms; money in major units.
+    """Return one of `TABLES` as CSV, with pseudonyms of participants and money in major units.
 
     Raises
     ------
     UnknownTable
-        if there is none of this name.
+        If there is no table with this name.
     """
     if name not in TABLES:
         raise UnknownTable(name)
@@ -291,7 +291,7 @@ def as_table(study: Study, name: str) -> bytes:
 
 
 def corpus_card(study: Study) -> dict[str, Any] | None:
-    """Return the study's counts of topics, passages, and responses by style and origin; None without a topic."""
+    """Return the counts of topics, passages, and responses by style and origin; None without topics."""
     groups = Response.objects.filter(study=study, erased_at__isnull=True).values("style__label", "origin")
     rows = groups.annotate(n=Count("pk"), words=Avg("words")).order_by("style__label", "origin")
     topics = Topic.objects.filter(study=study).current().count()
@@ -305,7 +305,7 @@ def corpus_card(study: Study) -> dict[str, Any] | None:
 
 
 def progress_card(study: Study) -> dict[str, Any] | None:
-    """Return how far people's writing is, and the link by which anybody may try it; None if there is no writing."""
+    """Return the progress of people's writing and the link to try it out; None if there is no writing."""
     card = study_card(study)
     if card["plan"] is None and not card["whole"].done:
         return None
@@ -315,7 +315,7 @@ def progress_card(study: Study) -> dict[str, Any] | None:
 
 
 def spending_line(study: Study) -> SpendingLine | None:
-    """Return what writing has cost, for the study's overview; None if nothing."""
+    """Return the cost of writing for the study's overview; None if there is none."""
     card = study_card(study)
     so_far, waiting = card["spending"].so_far, card["spending"].waiting
     if not so_far and not waiting:
@@ -326,7 +326,7 @@ def spending_line(study: Study) -> SpendingLine | None:
 
 
 def topics_part(study: Study) -> StepPart:
-    """Say for the study's checklist how many topics there are."""
+    """Return the checklist's entry on the number of topics."""
     topics = Topic.objects.filter(study=study).current().count()
     if not topics:
         return StepPart("No topics yet", Progress.TO_DO, Action("Import data", reverse("import", args=[study.slug])))
@@ -335,7 +335,7 @@ def topics_part(study: Study) -> StepPart:
 
 
 def responses_part(study: Study) -> StepPart | None:
-    """Say for the study's checklist how many responses there are; None without any."""
+    """Return the checklist's entry on the number of responses; None if there are none."""
     responses = Response.objects.filter(study=study, erased_at__isnull=True).count()
     if not responses:
         return None
@@ -344,7 +344,7 @@ def responses_part(study: Study) -> StepPart | None:
 
 
 def writing_part(study: Study) -> StepPart | None:
-    """Say for the study's checklist how far the writing plan is; None without a plan."""
+    """Return the checklist's entry on the writing plan; None without a plan."""
     plan = services.get_plan(study)
     if plan is None:
         return None

@@ -1,4 +1,4 @@
-"""A study's tasks for progress, and their counts by style."""
+"""A study's tasks for the progress page, and their counts by style."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from crowdrag.studies.models import Study
 from ..enums import TaskState
 from ..models import TaskPayment, WritingTask
 
-# A text was handed in.
+# The states in which a text was submitted.
 HANDED_IN: Final = (TaskState.SUBMITTED, TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
 FIELDS: Final = (
     "pk",
@@ -37,7 +37,7 @@ FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """A task. Money in minor units; what is not known is None."""
+    """The facts of a task. Money in minor units; unknown values are None."""
 
     pk: int
     external_id: str
@@ -58,18 +58,18 @@ class TaskFacts:
 
     @property
     def is_erased(self) -> bool:
-        """Whether its writer had the text erased: it was paid, and it is no longer there."""
+        """Whether the text was erased at the writer's request."""
         return self.erased_at is not None
 
     @property
     def is_handed_in(self) -> bool:
-        """Whether its text was handed in."""
+        """Whether its text was submitted."""
         return self.state in HANDED_IN
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGroup:
-    """Tasks of a style that stand alike, and how many they are. Money in minor units."""
+    """The number of tasks of a style with the same state, and their pay. Money in minor units."""
 
     style: str
     style_label: str
@@ -78,16 +78,16 @@ class TaskGroup:
     is_imported: bool
     is_erased: bool
     n: int
-    # What was paid for all of them, and for how many of them anything was.
+    # The total paid, and the number of tasks with payments.
     paid: int
     n_paid: int
-    # What was promised for those whose pay is known, and how many these are.
+    # The total promised, and the number of tasks with a known pay.
     pay: int
     n_with_pay: int
 
 
 def load_tasks(study: Study) -> list[TaskFacts]:
-    """Return the study's tasks in the order in which they were made: one query, however many there are."""
+    """Return the study's tasks in order of creation; always one query."""
     return [
         TaskFacts(*values)
         for values in with_paid(WritingTask.objects.filter(study=study)).order_by("pk").values_list(*FIELDS)
@@ -95,7 +95,7 @@ def load_tasks(study: Study) -> list[TaskFacts]:
 
 
 def count_groups(study: Study) -> list[TaskGroup]:
-    """Return how many tasks stand where, in the order of their first tasks: one query, reckoned in the database."""
+    """Count tasks by style and state in the database, in order of their first tasks; one query."""
     tasks = with_paid(WritingTask.objects.filter(study=study)).annotate(is_erased=Q(response__erased_at__isnull=False))
     alike = tasks.values("style__name", "style__label", "state", "is_trial", "is_imported", "is_erased")
     counted = alike.annotate(n=Count("pk"), first=Min("pk"), sum=Sum("paid"), n_paid=Count("pk", filter=Q(paid__gt=0)))
@@ -118,7 +118,7 @@ def count_groups(study: Study) -> list[TaskGroup]:
 
 
 def group_tasks(rows: Iterable[TaskFacts]) -> list[TaskGroup]:
-    """Return the same of tasks that are loaded already."""
+    """Group tasks that are already loaded; same result as `count_groups`."""
     alike: dict[tuple[str, str, str, bool, bool, bool], list[TaskFacts]] = {}
     for row in rows:
         key = (row.style, row.style_label, row.state, row.is_trial, row.is_imported, row.is_erased)
@@ -133,7 +133,7 @@ def group_tasks(rows: Iterable[TaskFacts]) -> list[TaskGroup]:
 
 
 def with_paid(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
-    """Return tasks, each with what was paid for it (`paid`)."""
+    """Annotate each task with the sum of its payments (`paid`)."""
     sums = TaskPayment.objects.filter(task=OuterRef("pk")).order_by().values("task").annotate(sum=Sum("amount"))
     paid = Coalesce(Subquery(sums.values("sum"), output_field=IntegerField()), 0)
     return tasks.annotate(paid=paid)
@@ -145,9 +145,9 @@ NONE_YET = dict.fromkeys(TaskState.values, 0)
 
 @dataclass
 class StateCounts:
-    """How many tasks of a style are in which state; `planned` is None where no plan asks for any.
+    """The number of a style's tasks in each state; `planned` is None if no plan has this style.
 
-    A response that was erased counts in no state: it fills no slot and can be read by nobody. `erased` tells them.
+    Erased responses are counted only in `erased`, not in any state: they fill no slot and cannot be read.
     """
 
     name: str
@@ -157,7 +157,7 @@ class StateCounts:
     erased: int = 0
 
     def add(self, group: TaskGroup) -> None:
-        """Count tasks."""
+        """Add the counts of a group."""
         if group.is_erased:
             self.erased += group.n
         else:
@@ -165,24 +165,24 @@ class StateCounts:
 
     @property
     def done(self) -> int:
-        """How many texts are there that fill a slot: accepted, or waiting for a reviewer."""
+        """The number of filled slots: responses that are accepted or await review."""
         return self.counts[TaskState.ACCEPTED] + self.counts[TaskState.SUBMITTED]
 
     @property
     def missing(self) -> int | None:
-        """How many are still to be written."""
+        """The number of responses that are still to be written."""
         return None if self.planned is None else max(self.planned - self.done, 0)
 
     @property
     def share(self) -> float | None:
-        """Which share of what is asked for is there."""
+        """The share of planned responses that are done."""
         return min(self.done / self.planned, 1) if self.planned else None
 
 
 def counts_by_style(groups: Iterable[TaskGroup], styles: Mapping[str, tuple[str, int]]) -> list[StateCounts]:
-    """Return where tasks stand by style, in the plan's order, then those that are asked for no more.
+    """Return the state counts by style: first the plan's styles in order, then styles that are no longer planned.
 
-    `asked` maps a style's name to its label and how many responses the plan asks for. Versions of a style are one.
+    `styles` maps a style's name to its label and number of planned responses. All versions of a style are one entry.
     """
     counts = {name: StateCounts(name, label, number) for name, (label, number) in styles.items()}
     for group in groups:
@@ -192,7 +192,7 @@ def counts_by_style(groups: Iterable[TaskGroup], styles: Mapping[str, tuple[str,
 
 
 def trial_counts(groups: Iterable[TaskGroup]) -> StateCounts | None:
-    """Return where trial tasks stand; None if there are none."""
+    """Return the state counts of trial tasks; None if there are none."""
     tried = [group for group in groups if group.is_trial]
     if not tried:
         return None
@@ -203,7 +203,7 @@ def trial_counts(groups: Iterable[TaskGroup]) -> StateCounts | None:
 
 
 def total(standings: Iterable[StateCounts], label: str = "") -> StateCounts:
-    """Return the sum of styles; what is asked for is known if it is for one of them."""
+    """Return the sum over styles; `planned` is None only if it is None for all of them."""
     whole = StateCounts("", label)
     for each in standings:
         if each.planned is not None:

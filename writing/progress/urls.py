@@ -1,4 +1,4 @@
-"""Addresses: how far the writing is."""
+"""URLs of the progress of writing."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of progress. Participants appear by pseudonym."""
+"""Progress pages. Participants are shown by pseudonym."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -22,7 +22,7 @@ PER_PAGE = 50
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def progress(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show where tasks stand, how long they take and what they pay, who wrote what, and what it costs."""
+    """Show task counts, times, pay, writers and costs."""
     figures = overview.overview(study)
     context = {
         "found": figures,
@@ -51,12 +51,12 @@ def table(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def top_up(request: HttpRequest, study: Study, writer: int) -> HttpResponse:
-    """Bring somebody's pay up to the wage floor."""
+    """Top up a writer's pay to the wage floor."""
     participant = get_object_or_404(Participant, study=study, pk=writer)
     amount = wages.top_up(
         study=study,
         participant=participant,
-        by=request.user,  # type: ignore[arg-type] # study_page lets nobody else in
+        by=request.user,  # type: ignore[arg-type] # study_page requires sign-in
         now=timezone.now(),
     )
     if amount:

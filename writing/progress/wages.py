@@ -1,8 +1,8 @@
-"""Time and hourly pay, by response and by writer; who earns less than the floor; top-ups.
+"""Time and hourly pay by response and by writer, writers below the wage floor, and top-ups.
 
-Time is active time by the log: without pauses away from it. A revision counts with the response that it revises: the
-writer worked on both and is paid once. Rejected responses are left out: what they were paid is no wage for the work
-that was asked for. So are erased ones, whose time is not known any more; what they were paid stays in what was earned.
+Time is the active time in the log, without pauses. A revision is counted together with the response that it revises,
+because the writer worked on both and is paid once. Rejected responses are left out because their pay is not a wage for
+the requested work. Erased responses are left out because their time is unknown, but their pay counts as earned.
 """
 
 import math
@@ -32,7 +32,7 @@ PAYS = (TaskState.SUBMITTED, TaskState.ACCEPTED)
 
 @dataclass(frozen=True, slots=True)
 class ResponsePay:
-    """A response with the time that it took, all its versions told; pay and wage are None where not known."""
+    """A response with the total time of all its versions; pay and wage are None if unknown."""
 
     row: TaskFacts
     seconds: float | None
@@ -40,13 +40,13 @@ class ResponsePay:
 
     @property
     def wage(self) -> float | None:
-        """Pay an hour, in minor units."""
+        """The hourly pay in minor units."""
         return money.hourly_rate(self.pay, self.seconds)
 
 
 @dataclass
 class WriterPay:
-    """What somebody wrote, how long it took, and what they earned. Money in minor units."""
+    """A writer's responses, times and earnings. Money in minor units."""
 
     pk: int
     pseudonym: str
@@ -58,12 +58,12 @@ class WriterPay:
 
     @property
     def seconds(self) -> float | None:
-        """The median time of a response."""
+        """The median time of a response in seconds."""
         return _median(each.seconds for each in self.responses)
 
     @property
     def wage(self) -> float | None:
-        """The median wage."""
+        """The median hourly pay in minor units."""
         return _median(each.wage for each in self.responses)
 
     @property
@@ -73,12 +73,12 @@ class WriterPay:
 
     @property
     def handed_in(self) -> int:
-        """How many texts they handed in."""
+        """The number of submitted texts."""
         return sum(self.counts[state] for state in queries.HANDED_IN)
 
 
 def pay_of_responses(rows: Sequence[TaskFacts]) -> list[ResponsePay]:
-    """Return what was handed in and stands: accepted, or waiting for a reviewer."""
+    """Return the pay of responses that are accepted or await review."""
     by_key = {row.pk: row for row in rows}
     return [
         ResponsePay(row, _time(row, by_key), row.paid or row.pay)
@@ -88,9 +88,9 @@ def pay_of_responses(rows: Sequence[TaskFacts]) -> list[ResponsePay]:
 
 
 def pay_of_writers(rows: Sequence[TaskFacts], responses: Sequence[ResponsePay], floor: int | None) -> list[WriterPay]:
-    """Return everybody who has taken a task, those who handed in most first."""
+    """Return all writers who have claimed a task, sorted by number of submitted texts, most first."""
     people: dict[int, WriterPay] = {}
-    revised = {row.revises_id for row in rows if row.is_handed_in}  # counted with the text that took its place
+    revised = {row.revises_id for row in rows if row.is_handed_in}  # counted with their revisions
     for row in rows:
         if row.participant_id is not None:
             writer = people.setdefault(
@@ -107,7 +107,7 @@ def pay_of_writers(rows: Sequence[TaskFacts], responses: Sequence[ResponsePay], 
 
 
 def top_up_amount(response: ResponsePay, floor: int | None) -> int:
-    """Return what an accepted response lacks of the floor; nothing where pay or time is not known."""
+    """Return how much an accepted response is below the wage floor; 0 if pay or time is unknown."""
     if floor is None or response.row.state != TaskState.ACCEPTED or response.row.is_imported:
         return 0
     if response.seconds is None or response.pay is None:
@@ -116,21 +116,21 @@ def top_up_amount(response: ResponsePay, floor: int | None) -> int:
 
 
 def share_below(responses: Iterable[ResponsePay], floor: int | None) -> float | None:
-    """Return which share of the responses with a known wage pays less than the floor."""
+    """Return the share of responses with a known wage that are below the floor; None if there are none or no floor."""
     wages = [each.wage for each in responses if each.wage is not None]
     return None if floor is None or not wages else sum(wage < floor for wage in wages) / len(wages)
 
 
 def medians(values: Iterable[float | None], *, seed: int = 0) -> Interval | None:
-    """Return the median of what is known with its 95 % interval by bootstrap; None of nothing.
+    """Return the median of the known values with a 95 % bootstrap interval; None if there are none.
 
-    Of so few values that no interval would hold the true median often enough, its ends are NaN.
+    If there are too few values for the interval's coverage, its ends are NaN.
     """
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     if not known.size:
         return None
     rng = np.random.default_rng(seed)
-    # Drawn in parts: some thousand responses, a thousand times over, would be large at once.
+    # Resample in parts: a thousand samples of some thousand responses would need too much memory.
     parts = [len(part) for part in np.array_split(np.arange(RESAMPLES), max(1, known.size // 1000))]
     samples = [np.median(rng.choice(known, size=(n, known.size)), axis=1) for n in parts if n]
     interval = percentile_interval(float(np.median(known)), np.concatenate(samples), clusters=int(known.size))
@@ -141,11 +141,11 @@ def medians(values: Iterable[float | None], *, seed: int = 0) -> Interval | None
 
 @transaction.atomic
 def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -> int:
-    """Bring somebody whose median wage is below the floor up to it, response by response; return the sum.
+    """Top up each response of a writer whose median wage is below the floor; return the total.
 
-    Called again it pays nothing more: then no response of theirs lacks anything.
+    Idempotent: after a top-up, no response is below the floor.
     """
-    # The person's row is the lock: two who press the button at once top up once.
+    # Lock the participant's row, so that concurrent requests top up only once.
     participant = Participant.objects.select_for_update(no_key=True).get(pk=participant.pk, study=study)
     floor = WritingPlan.objects.filter(study=study).values_list("wage_floor", flat=True).first()
     rows = [row for row in queries.load_tasks(study) if row.participant_id == participant.pk]
@@ -161,7 +161,7 @@ def top_up(*, study: Study, participant: Participant, by: User, now: datetime) -
 
 
 def _time(row: TaskFacts, by_key: Mapping[int, TaskFacts]) -> float | None:
-    """Return the active time of a task and of all that it revises; None where one of them is not known."""
+    """Return the active time of a task and all tasks that it revises; None if any of them is unknown."""
     seconds: float | None = 0.0
     each: TaskFacts | None = row
     while each is not None:

@@ -1,1 +1,1 @@
-"""The replay of a writing log: its sessions merged into one, and the document that the player shows."""
+"""The replay of a writing log: the merged sessions, and the document for the player."""

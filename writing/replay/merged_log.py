@@ -7,15 +7,15 @@ from datetime import datetime
 from ..editor import codec, logs
 from ..models import WritingLog
 
-# How long the time between two sessions is shown, however long it was.
+# The displayed length of long gaps between sessions, in milliseconds.
 GAP = 2_000
-# Steps back up to here are no clock that was set: they happen between one event and the next.
+# Backward steps up to this (in milliseconds) are normal between events, and do not mean that the clock was set back.
 JITTER = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Time between two sessions that is not shown in full. `at` and `shown` are on the continuous clock."""
+    """A shortened gap between two sessions. `at` and `shown` are on the continuous clock."""
 
     at: int
     shown: int
@@ -25,7 +25,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class SessionMark:
-    """The beginning of a session on the continuous clock."""
+    """The start of a session on the continuous clock."""
 
     at: int
     number: int
@@ -34,7 +34,7 @@ class SessionMark:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What an earlier session still wrote after a later one had begun: kept, but no part of the text."""
+    """Events of an earlier session after a later one began: kept, but not part of the text."""
 
     number: int
     events: int
@@ -43,34 +43,34 @@ class Branch:
 
 @dataclass
 class MergedLog:
-    """A log in one line. `events` are as recorded but for their times, which are continuous."""
+    """A log as one sequence. `events` are as recorded, but with continuous times."""
 
     events: list[codec.Event] = field(default_factory=list)
     sessions: list[SessionMark] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
-    # How often the writer's clock was set back, which the continuous clock does not follow.
+    # How often the writer's clock was set back. The continuous clock ignores this.
     set_back: int = 0
 
     @property
     def end(self) -> int:
-        """The time of the last event."""
+        """The time of the last event in milliseconds."""
         return self.events[-1][1] if self.events else 0
 
     @property
     def span(self) -> int:
-        """The time from the first event to the last, gaps in full: what a task's `seconds` say."""
+        """The time from first to last event in milliseconds with full gaps, like a task's `seconds`."""
         cut = sum(gap.milliseconds - gap.shown for gap in self.gaps)
         return self.end - self.events[0][1] + cut if self.events else 0
 
 
 def merge(log: WritingLog) -> MergedLog:
-    """Return a log's events in one line; without a query where its sessions and batches were fetched along.
+    """Return a log's events as one sequence; without queries if its sessions and batches were prefetched.
 
     Raises
     ------
     codec.BrokenLog
-        if a batch cannot be read, or its events do not fit together.
+        If a batch cannot be read, or its events are inconsistent.
     """
     stored: dict[int, list[codec.Event]] = {}
     for batch in sorted(log.batches.all(), key=lambda each: (each.session, each.number)):
@@ -96,7 +96,7 @@ def _branches(used: Sequence[tuple[int, int | None]], stored: Mapping[int, Seque
 
 
 class _Clock:
-    """Lays sessions one after another."""
+    """A continuous clock that places sessions one after another."""
 
     def __init__(self, line: MergedLog) -> None:
         self.line = line

@@ -1,7 +1,7 @@
-"""The JSON document from which the player shows any moment of a log (docs/guides/reviewing.md).
+"""The JSON document with which the player shows any moment of a log (docs/guides/reviewing.md).
 
-Times are continuous milliseconds (`linear`). Positions and lengths in `changes` and `carets` are UTF-16 units, as
-browsers count. Of keys only how many went down in each second is told.
+Times are milliseconds on the continuous clock (`merged_log`). Positions and lengths in `changes` and `carets` are
+UTF-16 units, as in browsers. Key presses are only counted by second.
 """
 
 from collections import Counter
@@ -17,18 +17,18 @@ from ..models import WritingLog
 from .merged_log import MergedLog, merge
 
 VERSION = 1
-# The source of a change in imported snapshots, which do not say how it came about; its number follows the others'.
+# The source of changes in imported snapshots, whose real source is unknown; its number follows those of the others.
 SNAPSHOT = "snapshot"
 UNTOLD = len(SOURCES)
 
 
 def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
-    """Return what the player needs of a log; `passages` are its topic's, by rank.
+    """Return the player's document for a log; `passages` are the texts of its topic's passages by rank.
 
     Raises
     ------
     codec.BrokenLog
-        if the log cannot be read.
+        If the log cannot be read.
     """
     line = merge(log)
     return {
@@ -60,7 +60,7 @@ def document(log: WritingLog, passages: Sequence[str]) -> dict[str, Any]:
 
 
 def _text(line: MergedLog, passages: Sequence[str]) -> dict[str, Any]:
-    """Return the changes and carets in UTF-16 units, and what arrived at once."""
+    """Return the changes and carets in UTF-16 units, and the arrivals (texts that were inserted at once)."""
     state = _State()
     changes: list[list[Any]] = []
     carets: list[list[int]] = []
@@ -85,12 +85,12 @@ def _text(line: MergedLog, passages: Sequence[str]) -> dict[str, Any]:
 
 
 def _is_start(line: MergedLog, arrival: Arrival) -> bool:
-    """Say whether this is the text that the task began with: the server's word, before the editor was opened."""
+    """Return whether an arrival is the task's initial text, which the server recorded before the editor was opened."""
     return arrival.event == 0 and arrival.origin is Origin.RESTORED and line.events[0][2:4] == [0, 0]
 
 
 class _State:
-    """The text while it grows; counts its characters outside the basic plane, which take two UTF-16 units."""
+    """The growing text, with a count of the characters that take two UTF-16 units."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -102,7 +102,7 @@ class _State:
         return position + (_wide(self.text[:position]) if self.wide else 0)
 
     def apply(self, event: codec.Event) -> tuple[int, int]:
-        """Change the text; return where and how much went, in UTF-16 units."""
+        """Apply a change; return the position and length of the deleted text in UTF-16 units."""
         _, _, position, deleted, inserted = event[:5]
         gone = self.text[position : position + deleted]
         units = self.units(position)
@@ -113,9 +113,9 @@ class _State:
 
 
 def _arrivals(line: MergedLog, came: Sequence[Arrival], numbers: Sequence[int]) -> list[dict[str, Any]]:
-    """Return what came at once: when, by which changes, how, from where, and how much of it is there in the end.
+    """Return the arrivals with their time, changes, source, origin, and the amount that is in the final text.
 
-    `numbers` says of each event how many changes came before it.
+    `numbers` is the number of changes before each event.
     """
     return [
         {
@@ -133,7 +133,7 @@ def _arrivals(line: MergedLog, came: Sequence[Arrival], numbers: Sequence[int]) 
 
 
 def _parts(events: Sequence[codec.Event], length: int) -> int:
-    """Return how many changes brought an arrival: a large paste is recorded as several."""
+    """Return the number of changes of an arrival, because a large paste is recorded as several changes."""
     came = 0
     for count, event in enumerate((event for event in events if event[0] == codec.SPLICE), start=1):
         came += len(event[4])
@@ -147,13 +147,13 @@ def _wide(text: str) -> int:
 
 
 def _keys(events: Iterable[codec.Event]) -> list[list[int]]:
-    """Fold key timing: [second, how many keys went down in it]."""
+    """Count the key presses of each second: [second, count]."""
     seconds = Counter(event[1] // 1000 for event in events if event[0] == "k")
     return [[second, count] for second, count in sorted(seconds.items())]
 
 
 def _spans(line: MergedLog, kind: str) -> list[list[int]]:
-    """Return [rank, from, to] of what was opened and closed; what was never closed lasts until the end."""
+    """Return [rank, from, to] of each opened passage; passages that were never closed stay open until the end."""
     since: dict[int, int] = {}
     spans: list[list[int]] = []
     for _, at, rank, on in (event[:4] for event in line.events if event[0] == kind):
@@ -166,13 +166,13 @@ def _spans(line: MergedLog, kind: str) -> list[list[int]]:
 
 
 def _seen(events: Iterable[codec.Event]) -> list[list[int]]:
-    """Return [rank, from, to] of passages in view: each is told when it leaves, with how long it was there."""
+    """Return [rank, from, to] of passages in view; an event is recorded when a passage leaves, with its duration."""
     spans = [[event[2], max(0, event[1] - event[3]), event[1]] for event in events if event[0] == "d"]
     return sorted(spans, key=lambda span: span[1:])
 
 
 def _away(line: MergedLog, kind: str) -> list[list[int]]:
-    """Return [from, to] of the times when the page was not seen, or had no keyboard."""
+    """Return [from, to] of the times when the page was hidden or had no focus."""
     spans: list[list[int]] = []
     since: int | None = None
     for event in line.events:

@@ -1,8 +1,8 @@
-"""Addresses: the replay of a log."""
+"""URLs of the replay of a log."""
 
 from django.urls import path
 
-from ..converters import IDENTIFIER  # noqa: F401 -- it is registered there
+from ..converters import IDENTIFIER  # noqa: F401 -- the import registers it
 from . import views
 
 urlpatterns = [

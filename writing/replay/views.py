@@ -1,4 +1,4 @@
-"""The page of the player, and the log that it loads."""
+"""The player's page, and the log that it loads."""
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
@@ -41,7 +41,7 @@ def replay(request: HttpRequest, study: Study, external_id: str) -> HttpResponse
 @cache_control(private=True, no_cache=True)
 @audited(AuditedContent.LOG)
 def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResponse:
-    """Answer with what the player needs: one JSON document."""
+    """Return the log as a JSON document for the player."""
     response = get_object_or_404(
         Response.objects.filter(study=study).select_related("participant", "task__log"), external_id=external_id
     )
@@ -55,7 +55,7 @@ def replay_log(request: HttpRequest, study: Study, external_id: str) -> HttpResp
 
 
 def shown(response: Response) -> dict[str, object]:
-    """Return what a page shows of a response's text: its statements, and the passages that they cite."""
+    """Return a response's statements and cited passages for a page."""
     spans = queries.citation_spans(response)
     cited: dict[int, int] = {}
     for rank in (rank for span in spans for rank in span.ranks):

@@ -1,1 +1,1 @@
-"""What a reviewer works with: the queue, what is known of a response, signals with evidence, the decisions."""
+"""Review of responses: the queue, context, signals with evidence, and decisions."""

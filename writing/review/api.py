@@ -43,7 +43,7 @@ WITH = (
     "revises__response",
     "revision",
 )
-# Of a list, without the texts: those of a hundred responses would come along for nothing.
+# The fields of a list, without the texts of responses, which it does not show.
 IN_LIST = ("topic", "style", "participant", "reviewer", "assignee", "response", "revises", "revision")
 SHOWN = (
     "external_id", "state", "is_trial", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
@@ -61,7 +61,7 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
 
     response = serializers.CharField(source="response.external_id")
     topic = serializers.CharField(source="topic.external_id")
-    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # a field's own, which a serializer has not
+    style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
     participant = serializers.CharField(source="participant.external_id", help_text="Who wrote it: a pseudonym.")
     words = serializers.IntegerField(source="response.words")
     is_included = serializers.BooleanField(
@@ -100,7 +100,7 @@ class MomentRow(serializers.Serializer[Any]):
     """A moment of the log."""
 
     ms = serializers.IntegerField()
-    label = serializers.CharField()  # type: ignore[assignment] # a field, and no attribute
+    label = serializers.CharField()  # type: ignore[assignment] # a field, not an attribute
 
 
 class LogSignalRow(serializers.Serializer[Any]):
@@ -197,8 +197,8 @@ class ReviewedRow(HandedInRow):
                   "record", "changes"]  # fmt: skip
 
 
-class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which responses."""
+class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
+    """Filters of responses."""
 
     state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: what waits for a decision.")
     style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
@@ -246,17 +246,17 @@ class OneHandedIn(Endpoint):
 
 
 def handed_in_tasks(endpoint: Endpoint) -> QuerySet[WritingTask]:
-    """Return the study's tasks of which there is a response, with all that is shown of them."""
+    """Return the study's tasks with responses, with all data that is shown."""
     return _paid(endpoint).select_related(*WITH)
 
 
 def _paid(endpoint: Endpoint) -> QuerySet[WritingTask]:
-    """Return the study's tasks of which there is a response, each with what was paid for it."""
+    """Return the study's tasks with responses, each with the sum of its payments."""
     return with_paid(WritingTask.objects.filter(study=endpoint.study, response__isnull=False))
 
 
 def reviewed(endpoint: Endpoint, external_id: str) -> Any:
-    """Return one response as a reviewer sees it; whoever asks is noted to have seen it."""
+    """Return a response for a reviewer, and record the access in the audit log."""
     task: Any = endpoint.one(handed_in_tasks(endpoint), external_id=external_id)
     response = queries.with_statements(Response.objects.with_people()).get(pk=task.response.pk)
     endpoint.about(task.participant, response.pk)
@@ -266,7 +266,7 @@ def reviewed(endpoint: Endpoint, external_id: str) -> Any:
 
 
 LONGEST = 5000
-# What is wrong with what was sent, and in which field; all else is as things stand.
+# Errors of the request, with the invalid field. Other errors are conflicts with the current state.
 REFUSED: dict[type[Exception], str] = {
     ActionError: "",
     NeedsReason: "reason",

@@ -1,4 +1,4 @@
-"""What a reviewer sees of a response beside its text: answers, history, the writer's record, earlier versions."""
+"""The context of a response for reviewers: answers, history, the writer's record, earlier versions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ from ..enums import SurveyKind, TaskState
 from ..models import ResponseDecision, SurveyAnswers, TaskTransition, WritingTask
 from .text_difference import Part, difference
 
-# So many of a writer's other responses are listed.
+# The maximum number of a writer's other responses in the list.
 OTHERS = 12
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question of a survey with what was answered; empty where nothing was."""
+    """A survey question with its answer; empty if unanswered."""
 
     kind: str
     question: str
@@ -24,9 +24,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class WriterRecord:
-    """What a writer has written in the study so far, this response included, and what came of it.
+    """A writer's responses in the study and their decisions, including the current response.
 
-    A response and its revisions count once, as the latest of them that was handed in.
+    A response and its revisions count once, by the latest submitted version.
     """
 
     written: int
@@ -40,7 +40,7 @@ class WriterRecord:
 
 @dataclass(frozen=True)
 class Dossier:
-    """What is known of a response beside its text and log."""
+    """The context of a response, besides its text and log."""
 
     answers: list[Answer]
     history: list[TaskTransition]
@@ -53,7 +53,7 @@ class Dossier:
 
 
 def collect(task: WritingTask) -> Dossier:
-    """Collect it. The task comes with its participant, its response, and the task that it revises."""
+    """Collect the context. Participant, response and revised task should be fetched with the task."""
     earlier = task.revises
     lineage = _lineage(task)
     payments = list(task.payments.select_related("by").order_by("at", "id"))
@@ -71,7 +71,7 @@ def collect(task: WritingTask) -> Dossier:
 
 
 def _lineage(task: WritingTask) -> list[int]:
-    """Return the task and those that it revises, one after the other."""
+    """Return the keys of the task and of all tasks that it revises, in order."""
     task_ids: list[int] = []
     current: WritingTask | None = task
     while current is not None:
@@ -102,7 +102,7 @@ def _label(question: dict[str, Any], value: Any) -> str:
 
 
 def _record(task: WritingTask, lineage: list[int]) -> WriterRecord:
-    """Look up what the writer wrote; imported responses count too. `lineage`: the task and those that it revises."""
+    """Return the writer's record, including imported responses. `lineage` is the task and all that it revises."""
     theirs: QuerySet[WritingTask] = WritingTask.objects.filter(participant=task.participant_id, response__isnull=False)
     latest = theirs.filter(revision__response__isnull=True)
     states = {

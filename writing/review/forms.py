@@ -13,9 +13,9 @@ NOTE = forms.Textarea(attrs={"rows": 3})
 
 
 class AcceptForm(forms.Form):
-    """Accept: paid in full."""
+    """Accept a response with full pay."""
 
-    # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
+    # The field is placed outside its form, so that accepting without a message needs no opened form.
     note = forms.CharField(
         label="Note to the writer",
         required=False,
@@ -30,7 +30,7 @@ class AcceptForm(forms.Form):
 
 
 class SendBackForm(forms.Form):
-    """Ask for a revision."""
+    """Request a revision."""
 
     note = forms.CharField(
         label="Requested changes",
@@ -46,7 +46,7 @@ class SendBackForm(forms.Form):
 
 
 class RejectForm(forms.Form):
-    """Reject: say why, and what is paid all the same."""
+    """Reject a response with a reason and partial pay."""
 
     PAY = (("none", "no pay"), ("part", "partial pay"), ("all", "full pay"))
 
@@ -63,7 +63,7 @@ class RejectForm(forms.Form):
         self.fields["amount"].of(task.study.currency)  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Add `pay_part`: what is paid, in minor units."""
+        """Add `pay_part`, the pay in minor units."""
         cleaned: dict[str, Any] = super().clean() or {}
         whole, amount = self.task.pay or 0, cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
@@ -76,7 +76,7 @@ class RejectForm(forms.Form):
 
 
 class InclusionForm(forms.Form):
-    """Include in the analysis or leave out, whatever is paid."""
+    """Include in the analysis or exclude, independently of payment."""
 
     CHOICES = (("include", "include"), ("exclude", "exclude"))
 
@@ -89,7 +89,7 @@ class InclusionForm(forms.Form):
 
 
 class ReverseForm(forms.Form):
-    """Accept after all what was rejected, and pay the rest."""
+    """Accept a rejected response, and pay the rest."""
 
     note = forms.CharField(label="Note to the writer", widget=NOTE, max_length=5000)
 
@@ -99,7 +99,7 @@ class ReverseForm(forms.Form):
 
 
 class PayForm(forms.Form):
-    """Pay something beside: when the fault was ours, say."""
+    """Pay an extra amount, for example after a technical problem."""
 
     amount = AmountField(label="Amount")
     reason = forms.CharField(label="Reason", help_text="The writer reads it.", max_length=200)
@@ -111,7 +111,7 @@ class PayForm(forms.Form):
 
 
 class QueueForm(forms.Form):
-    """What to show of the queue."""
+    """The filter of the queue."""
 
     style = forms.ChoiceField(label="Style", required=False)
     writer = forms.CharField(label="Writer", required=False, max_length=200)

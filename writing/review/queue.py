@@ -1,7 +1,7 @@
 """The review queue, and review locks of responses.
 
-Whoever opens a response for review has it for some minutes, so that several reviewers at once do not read the same one
-(`crowdrag.assignments.review_locks`).
+Opening a response for review locks it for some minutes, so that several reviewers do not read the same one at the same
+time (`crowdrag.assignments.review_locks`).
 """
 
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ from . import signal_display
 
 REVIEW_LOCK: Final = review_locks.ReviewLock(WritingTask, frozenset({TaskState.SUBMITTED}))
 HOLD: Final = review_locks.LOCK_TIME
-# In which lists decided responses can be looked up.
+# The lists of responses.
 LISTS = {
     "waiting": TaskState.SUBMITTED,
     "accepted": TaskState.ACCEPTED,
@@ -32,10 +32,10 @@ LISTS = {
     "revision": TaskState.REVISION,
     "erased": TaskState.SUBMITTED,
 }
-#: What waits, and what waited when its writer had the text erased: nobody can review it, but it can still be paid.
+#: Responses that await review. Erased ones have their own list: they cannot be reviewed, but can still be paid.
 _WAITS: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=True)
 _ERASED: Final = Q(state=TaskState.SUBMITTED, response__erased_at__isnull=False)
-# What a row of a list shows: the responses' texts, which signals are made of, are fetched where none was made yet.
+# The data of a list's rows. The responses' texts are fetched later, only for signals that are not cached.
 SHOWN_WITH: Final = ("topic", "style", "participant", "reviewer", "assignee", "response", "log")
 SHOWN: Final = (
     "external_id", "state", "is_trial", "revises_id", "submitted_at", "reviewing_until", "topic__query",
@@ -48,18 +48,18 @@ SHOWN: Final = (
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """What a reviewer asks the queue for; empty fields ask for everything."""
+    """A reviewer's filter of the queue; empty fields match everything."""
 
     style: str = ""
     writer: str = ""
     trial: bool = False
     signals: bool = False
-    assigned: Q = Q()  # noqa: RUF009 -- never changed
+    assigned: Q = Q()  # noqa: RUF009 -- never mutated
 
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """How many responses stand where."""
+    """The number of responses in each list."""
 
     waiting: int
     open: int
@@ -70,7 +70,7 @@ class QueueCounts:
 
 
 def list_tasks(study: Study, name: str, filters: QueueFilter) -> QuerySet[WritingTask]:
-    """Return the tasks of one list: what waits, the oldest first; what was decided, the latest first."""
+    """Return the tasks of a list: waiting ones oldest first, decided ones latest first."""
     order = ("submitted_at", "id") if name == "waiting" else ("-submitted_at", "-id")
     tasks = _filtered(study, filters).filter(_is_in(name))
     return tasks.select_related(*SHOWN_WITH).only(*SHOWN).order_by(*order)
@@ -82,26 +82,26 @@ def transitions_of(study: Study) -> QuerySet[TaskTransition]:
 
 
 def recent_decisions(study: Study, by: User, now: datetime) -> list[RecentDecision]:
-    """Return what a reviewer decided in a study and can still undo, the latest first."""
+    """Return the decisions of a reviewer in a study that can still be undone, latest first."""
     return undo.recent_decisions(transitions_of(study), "task", by=by, now=now)
 
 
 def selected(study: Study, names: Collection[str], by: User, now: datetime) -> Selection:
-    """Return the tasks of these names that await review, the oldest first."""
+    """Return the tasks with these names that await review, oldest first."""
     tasks = WritingTask.objects.filter(_is_in("waiting"), study=study, is_imported=False, external_id__in=names)
     related = tasks.select_related("topic", "style", "participant", "response", "reviewer")
     return bulk.select(related.order_by("submitted_at", "id")[: bulk.MOST], by, now)
 
 
 def counts(study: Study, now: datetime) -> QueueCounts:
-    """Count a study's responses by where they stand."""
+    """Count a study's responses by list."""
     sums = {name: Count("id", filter=_is_in(name)) for name in LISTS}
     held = Count("id", filter=_WAITS & Q(reviewing_until__gt=now))
     return QueueCounts(**WritingTask.objects.filter(study=study, is_imported=False).aggregate(**sums, open=held))
 
 
 def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
-    """Return how many responses wait for a review, for the study's inbox; one query."""
+    """Return the number of responses that await review, for the study's inbox; one query."""
     figures = WritingTask.objects.filter(study=study, is_imported=False, state=TaskState.SUBMITTED).aggregate(
         n=Count("id", filter=_WAITS),
         assigned=Count("id", filter=_WAITS & assignees.of(member)),
@@ -120,7 +120,7 @@ def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
 
 
 def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> list[WritingTask]:
-    """Keep those with signals where that is asked for."""
+    """Keep only tasks with signals if the filter requires this."""
     if not filters.signals:
         return list(tasks)
     flagged = signal_display.flag_titles(tasks)
@@ -130,9 +130,9 @@ def filter_by_signals(tasks: Sequence[WritingTask], filters: QueueFilter) -> lis
 def take_next(
     *, study: Study, by: User, now: datetime, filters: QueueFilter | None = None, after: WritingTask | None = None
 ) -> WritingTask | None:
-    """Give a reviewer the next response: the one that they hold already, else the oldest that nobody holds.
+    """Lock and return the next response for a reviewer: the one that they already hold, else the oldest free one.
 
-    `after`: what they have just put aside; the search goes on behind it and comes back to the beginning in the end.
+    `after` is the response that they have just skipped: the search starts behind it and wraps around.
     """
     filters = filters or QueueFilter()
     candidates = with_log(_filtered(study, filters).filter(response__erased_at__isnull=True))
@@ -141,22 +141,22 @@ def take_next(
 
 
 def hold(*, task: WritingTask, by: User, now: datetime) -> bool:
-    """Take a response for review, or hold it for longer; say whether it is theirs now."""
+    """Lock a response for review, or extend the lock; return whether the reviewer has it now."""
     return REVIEW_LOCK.hold(task, by, now)
 
 
 def take_over(*, task: WritingTask, by: User, now: datetime) -> bool:
-    """Take a response from the reviewer who has it open; say whether it still waits for a decision."""
+    """Take over another reviewer's lock; return whether the response still awaits a decision."""
     return REVIEW_LOCK.take_over(task, by, now)
 
 
 def release(*, task: WritingTask, by: User) -> None:
-    """Put a response back for others."""
+    """Release a reviewer's lock."""
     REVIEW_LOCK.let_go(task, by)
 
 
 def with_log(tasks: QuerySet[WritingTask]) -> QuerySet[WritingTask]:
-    """Fetch logs with their sessions along: what signals are made of."""
+    """Fetch logs with their sessions, which signals are computed from."""
     sessions = Prefetch("log__sessions", EditingSession.objects.order_by("number", "id"))
     return tasks.select_related("topic", "log").prefetch_related(sessions)
 

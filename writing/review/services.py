@@ -1,6 +1,6 @@
-"""Decisions of reviewers about responses. Payment and inclusion are decided separately.
+"""Reviewers' decisions about responses. Payment and inclusion are decided separately.
 
-What was erased at its writer's wish can still be paid, and nothing else: nobody can judge it, and it never counts
+Responses that were erased at their writer's request can only be paid: they cannot be judged, and are never included
 again.
 """
 
@@ -30,16 +30,16 @@ from . import queue
 
 WRITTEN_AS_ASKED: Final = "Written as asked."
 SENT_BACK: Final = "Sent back for revision."
-# What keeps one of many from being decided; the others are.
+# Errors that skip one response of a bulk decision; the others are still decided.
 REFUSALS: Final = (WorkProblem, ActionError)
 
 
 @transaction.atomic
 def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> WritingTask:
-    """Accept a response: it is paid, and counts in the analysis unless it was decided otherwise before.
+    """Accept a response: it is paid, and included in the analysis unless it was explicitly excluded before.
 
-    Accepted again it stays accepted, and is paid once. A rejected one is accepted by `reverse`. One that was erased is
-    paid, and stays left out.
+    Idempotent: it is paid once. To accept a rejected response, use `reverse_rejection`. An erased response is paid but
+    stays excluded.
     """
     task = TASKS.lock(task)
     if task.state == TaskState.ACCEPTED:
@@ -51,7 +51,7 @@ def accept(*, task: WritingTask, by: User, now: datetime, note: str = "") -> Wri
 
 @transaction.atomic
 def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: datetime) -> WritingTask:
-    """Reject a response: nothing, a part or all of its pay; left out of the analysis; the slot is free again.
+    """Reject a response: pay nothing, a part or all; exclude it from the analysis; and free its slot.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def reject(*, task: WritingTask, reason: str, pay_part: int = 0, by: User, now: 
 
 @transaction.atomic
 def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> WritingTask:
-    """Ask for a revision, and return the new task: the same writer's, beginning with the old text.
+    """Request a revision, and return the new task, which has the same writer and starts from the old text.
 
-    The old response is kept and left out; what will be paid is the revision.
+    The old response is kept but excluded; only the revision will be paid.
 
     Raises
     ------
@@ -108,11 +108,10 @@ def send_back(*, task: WritingTask, note: str, by: User, now: datetime) -> Writi
 
 @transaction.atomic
 def reverse_rejection(*, task: WritingTask, note: str, by: User, now: datetime) -> WritingTask:
-    """Accept a response that was rejected, and pay the rest.
+    """Accept a rejected response, and pay the rest.
 
-    The slot is its own again if nobody has begun to write in it; else the response is a surplus one, paid and not
-    counted. Whether it counts in the analysis is a decision of its own: it does when it has its slot again. One that
-    was erased is paid, no more.
+    If nobody else has claimed its slot, the response gets it back and is included in the analysis. Otherwise it is
+    surplus: paid but not counted. An erased response is only paid.
     """
     note = decisions.require_reason(WritingTask, note)
     task = TASKS.lock(task)
@@ -120,7 +119,7 @@ def reverse_rejection(*, task: WritingTask, note: str, by: User, now: datetime) 
         return task
     if task.state != TaskState.REJECTED:
         raise NotAllowed(task, TaskState.ACCEPTED)
-    # Taking over holds the plan, so nobody fills the slot after the look at who has it.
+    # `take_over` locks the plan, so nobody can fill the slot after this check.
     may_count = task.slot is not None and not task.response.erased_at
     counts = may_count and slots.may_return(task)
     slot = task.slot if counts else None
@@ -138,9 +137,9 @@ def reverse_rejection(*, task: WritingTask, note: str, by: User, now: datetime) 
 def undo_decision(*, task: WritingTask, by: User, now: datetime, at: datetime | None = None) -> WritingTask:
     """Undo the decision about a response: it awaits review again. Idempotent.
 
-    A rejection is undone while nobody has claimed the slot again, a revision while its writer has not begun it, and
-    payments while the platform has not been told. `at` names the decision by its moment, so that no later one is undone
-    by mistake.
+    A rejection can be undone until somebody claims the slot, a revision until its writer begins, and payments until
+    they are sent to the platform. `at` identifies the decision by its time, so that a later one is not undone by
+    mistake.
 
     Raises
     ------
@@ -162,14 +161,14 @@ def undo_decision(*, task: WritingTask, by: User, now: datetime, at: datetime | 
 
 
 def accept_each(*, tasks: Iterable[WritingTask], note: str = "", by: User, now: datetime) -> BulkResult:
-    """Accept each of some responses that await review; what cannot be accepted is skipped."""
+    """Accept all given responses that await review; skip those that cannot be accepted."""
     return bulk.for_each(_waiting(tasks), lambda one: accept(task=one, note=note, by=by, now=now), REFUSALS)
 
 
 def reject_each(
     *, tasks: Iterable[WritingTask], reason: str, in_full: bool = False, by: User, now: datetime
 ) -> BulkResult:
-    """Reject each of some responses that await review for one reason: all of the pay with it, or nothing."""
+    """Reject all given responses that await review with the same reason; pay each in full or nothing."""
 
     def reject_one(one: WritingTask) -> None:
         reject(task=one, reason=reason, pay_part=one.pay or 0 if in_full else 0, by=by, now=now)
@@ -178,24 +177,24 @@ def reject_each(
 
 
 def send_back_each(*, tasks: Iterable[WritingTask], note: str, by: User, now: datetime) -> BulkResult:
-    """Request a revision of each of some responses that await review, in the same words."""
+    """Request a revision of all given responses that await review, with the same message."""
     return bulk.for_each(_waiting(tasks), lambda one: send_back(task=one, note=note, by=by, now=now), REFUSALS)
 
 
 def assign_each(*, tasks: Iterable[WritingTask], to: User | None) -> BulkResult:
-    """Assign each of some responses that await review to a reviewer, or to nobody."""
+    """Assign all given responses that await review to a reviewer, or to nobody."""
     return bulk.for_each(tasks, lambda one: assignees.assign(TASKS, one, one.study, to), REFUSALS)
 
 
 def undo_each(*, study: Study, at: datetime, by: User, now: datetime) -> BulkResult:
-    """Undo all that a reviewer decided in a study at one moment; what cannot be undone stays decided."""
+    """Undo all decisions of a reviewer in a study at one time; skip those that cannot be undone."""
     moves = queue.transitions_of(study).filter(by=by, at=at, before=TaskState.SUBMITTED)
     rows = WritingTask.objects.filter(pk__in=moves.values("task")).select_related("response").order_by("pk")
     return bulk.for_each(rows, lambda one: undo_decision(task=one, at=at, by=by, now=now), REFUSALS)
 
 
 def include(*, response: Response, reason: str, by: User, now: datetime) -> ResponseDecision:
-    """Let a response count in the analysis, whatever it was paid.
+    """Include a response in the analysis, independently of payment.
 
     Raises
     ------
@@ -205,7 +204,7 @@ def include(*, response: Response, reason: str, by: User, now: datetime) -> Resp
 
 
 def exclude(*, response: Response, reason: str, by: User, now: datetime) -> ResponseDecision:
-    """Leave a response out of the analysis, whatever it was paid."""
+    """Exclude a response from the analysis, independently of payment."""
     return _change(response, reason, by, now, holds=False)
 
 
@@ -220,12 +219,12 @@ def _change(response: Response, reason: str, by: User, now: datetime, *, holds: 
 
 
 def _waiting(tasks: Iterable[WritingTask]) -> list[WritingTask]:
-    """Return those that await review: of many, none that was decided meanwhile is decided otherwise."""
+    """Return those that await review, so that responses decided meanwhile are not decided again."""
     return [one for one in tasks if one.state == TaskState.SUBMITTED]
 
 
 def _remove_revision(task: WritingTask) -> None:
-    """Remove the task of a revision that its writer has not begun."""
+    """Remove a revision's task that its writer has not begun."""
     fresh = WritingTask.objects.select_for_update().filter(revises=task, state=TaskState.CLAIMED).first()
     if fresh is None or fresh.draft != task.response.text or WritingLog.objects.filter(task=fresh).exists():
         raise NotUndoable("The writer has already begun the revision.")

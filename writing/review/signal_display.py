@@ -1,4 +1,4 @@
-"""Review signals of a log, with the moments to look at. None of them is a verdict."""
+"""Review signals of a log, with the moments to look at. A signal is not a verdict."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from ..editor import codec
 from ..models import Response, RetrievedPassage, WritingLog, WritingTask
 from ..replay import merged_log
 
-# Part of the key under which levels are kept: raise it when signals are computed otherwise.
+# Part of the cache key of levels: increase it when the computation of signals changes.
 VERSION: Final = 1
 KEPT: Final = 7 * 24 * 3600
 LOOK: Final = frozenset({Level.NOTE, Level.STRONG})
-# So many moments are listed; more would not be looked at.
+# The maximum number of listed moments; reviewers would not look at more.
 LISTED: Final = 8
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment in the replay, with what is there."""
+    """A moment in the replay, with a description."""
 
     ms: int
     label: str
@@ -33,7 +33,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class ShownSignal:
-    """A signal as a page shows it."""
+    """A signal for display."""
 
     name: str
     title: str
@@ -48,22 +48,22 @@ class ShownSignal:
 
     @property
     def stands_out(self) -> bool:
-        """Whether it is one to look at."""
+        """Whether reviewers should look at the signal."""
         return self.tone == "warn"
 
     @property
     def is_informative(self) -> bool:
-        """Whether the log can say anything of it."""
+        """Whether the log has enough data for the signal."""
         return self.level != Level.CANNOT_SAY
 
 
 def signals_of_log(log: WritingLog, passages: Sequence[str], text: str) -> list[ShownSignal]:
-    """Return a log's signals: those to look at first, then the rest.
+    """Return a log's signals, the strongest first.
 
     Raises
     ------
     codec.BrokenLog
-        if the log cannot be read.
+        If the log cannot be read.
     """
     computed = _signals(log, passages, text)
     order = {Level.STRONG: 0, Level.NOTE: 1, Level.NONE: 2, Level.CANNOT_SAY: 3}
@@ -71,7 +71,7 @@ def signals_of_log(log: WritingLog, passages: Sequence[str], text: str) -> list[
 
 
 def signals_of_response(log: WritingLog | None, response: Response) -> list[ShownSignal] | None:
-    """Return the signals of a response's log; None where there is no log that can be read."""
+    """Return the signals of a response's log; None without a readable log."""
     if log is None:
         return None
     try:
@@ -81,9 +81,9 @@ def signals_of_response(log: WritingLog | None, response: Response) -> list[Show
 
 
 def flag_titles(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:
-    """Return, for each task that has some, the titles of the signals to look at.
+    """Return the titles of the signals to look at, for each task that has some.
 
-    What was computed once is kept for some days: a submitted log changes no more.
+    Results are cached for some days because a submitted log no longer changes.
     """
     with_log = [task for task in tasks if getattr(task, "log", None) is not None]
     keys = {task.pk: f"signals-{VERSION}-{task.log.pk}" for task in with_log}
@@ -96,7 +96,7 @@ def flag_titles(tasks: Sequence[WritingTask]) -> dict[int, list[str]]:
 
 
 def passage_texts(topics: Iterable[int]) -> dict[int, list[str]]:
-    """Return the texts of topics' passages, each at the place that its rank names."""
+    """Return the texts of each topic's passages, in a list indexed by rank."""
     texts: dict[int, list[str]] = {topic: [] for topic in topics}
     rows = RetrievedPassage.objects.filter(topic__in=texts).order_by("topic", "rank")
     for topic, rank, text in rows.values_list("topic_id", "rank", "passage__text"):
@@ -150,7 +150,7 @@ def _display(signal: Signal) -> ShownSignal:
 
 
 def _figure(signal: Signal) -> str:
-    """Say what was measured, and on how much it rests."""
+    """Describe the measured value and the amount of data."""
     if signal.level is Level.CANNOT_SAY or not isfinite(signal.value):
         return str(signal.evidence.get("why", ""))
     value, n, evidence = signal.value, signal.n, signal.evidence

@@ -1,7 +1,7 @@
-"""The difference of two texts by words, in time that is linear in their length.
+"""The word-level difference of two texts, in time linear in their length.
 
-The words that stand once in both texts are matched first, in the longest order that both share (Bram Cohen's patience
-diff); between them difflib compares word by word. A long stretch without such words counts as replaced.
+Words that occur once in both texts are matched first, in their longest common order (Bram Cohen's patience diff);
+between them, difflib compares word by word. A long stretch without such words counts as replaced.
 """
 
 import difflib
@@ -15,13 +15,13 @@ from typing import Final
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # Stretches with at most this product of lengths are compared word by word.
 _COMPARABLE: Final = 160_000
-# How often a stretch between matched words is searched for such words again.
+# The recursion depth of the search for unique words between matched words.
 _DEPTH: Final = 8
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the difference between two versions: `same`, `gone` or `new`."""
+    """A part of the difference between two versions, of kind `same`, `gone` or `new`."""
 
     kind: str
     text: str
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """A stretch of both texts, by the places of its tokens."""
+    """A stretch of both texts, by token positions."""
 
     old_start: int
     old_end: int
@@ -38,7 +38,7 @@ class _Stretch:
 
 
 def difference(before: str, after: str) -> list[Part]:
-    """Return what changed between two texts, word by word."""
+    """Return the word-level difference of two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     parts: list[Part] = []
     old_at = new_at = 0
@@ -54,7 +54,7 @@ def difference(before: str, after: str) -> list[Part]:
 
 
 def _joined(blocks: Iterator[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Equal blocks in order, those that touch in both texts as one."""
+    """Return equal blocks in order, and merge those that are adjacent in both texts."""
     joined: list[tuple[int, int, int]] = []
     for old_start, new_start, size in sorted(blocks):
         if joined and size:
@@ -93,7 +93,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, 
 
 
 def _without_equal_ends(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> _Stretch:
-    """A stretch without the tokens in which both texts begin and end alike."""
+    """Return the stretch without its common prefix and suffix."""
     a, b, c, d = stretch.old_start, stretch.old_end, stretch.new_start, stretch.new_end
     while a < b and c < d and old[a] == new[c]:
         a, c = a + 1, c + 1
@@ -109,7 +109,7 @@ def _ends(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> Iterator
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> list[tuple[int, int]]:
-    """The places of tokens that stand once in both texts, in the longest order that both share."""
+    """Return the positions of tokens that occur once in both texts, in their longest common order."""
     old_places, new_places = range(stretch.old_start, stretch.old_end), range(stretch.new_start, stretch.new_end)
     in_old, in_new = Counter(old[i] for i in old_places), Counter(new[i] for i in new_places)
     index_of_word = {new[i]: i for i in new_places if in_new[new[i]] == 1}
@@ -118,7 +118,7 @@ def _anchors(old: Sequence[str], new: Sequence[str], stretch: _Stretch) -> list[
 
 
 def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest run of pairs, in order of the first, in which the second grows too (by patience sorting)."""
+    """Return the longest subsequence of pairs that increases in both elements, by patience sorting."""
     tops: list[int] = []
     last: list[int] = []
     before: list[int] = []

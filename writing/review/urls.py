@@ -1,8 +1,8 @@
-"""Addresses: review of responses."""
+"""URLs of the review of responses."""
 
 from django.urls import path
 
-from ..converters import IDENTIFIER  # noqa: F401 -- it is registered there
+from ..converters import IDENTIFIER  # noqa: F401 -- the import registers it
 from . import api, views
 
 REVIEWED = "api/v1/studies/<slug:study>/review/<identifier:task>/"
@@ -33,7 +33,7 @@ urlpatterns = [
     path("studies/<slug:slug>/review/<identifier:task_id>/reverse/", views.review_reverse, name="review_reverse"),
     path("studies/<slug:slug>/review/<identifier:task_id>/", views.review_task, name="review_task"),
     path("api/v1/studies/<slug:study>/review/", api.HandedIn.as_view(), name="api_review"),
-    # Before those by name: no task is called `next`, since names are drawn.
+    # Must come before URLs with a task's name. No task is named `next` because names are random.
     path("api/v1/studies/<slug:study>/review/next/", api.Following.as_view(), name="api_review_next"),
     *HANDED_IN,
 ]

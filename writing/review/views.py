@@ -1,4 +1,4 @@
-"""Pages of review: queue, one response, decisions."""
+"""Review pages: queue, response, decisions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +47,7 @@ SAID = {
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.PEOPLE)
 def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
-    """List what waits for review, or what was decided."""
+    """List the responses that await review or have been decided."""
     now = timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
@@ -79,7 +79,7 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @audited(AuditedContent.PEOPLE)
 def review_bulk(request: HttpRequest, study: Study) -> HttpResponse:
-    """Say how many responses are selected and what they cost; decide about them once that is confirmed."""
+    """Show the number and cost of the selected responses; decide about them after confirmation."""
     name, by, now = request.POST.get("decision", ""), _user(request), timezone.now()
     selection = queue.selected(study, request.POST.getlist("selected"), by, now)
     if name == "assign" and selection.rows:
@@ -114,7 +114,7 @@ def review_assign(request: HttpRequest, study: Study, task_id: str) -> HttpRespo
 @study_page(Role.REVIEWER)
 @require_POST
 def review_undo(request: HttpRequest, study: Study) -> HttpResponse:
-    """Undo what the reviewer decided at a moment."""
+    """Undo the reviewer's decisions of one time."""
     form = UndoForm(request.POST)
     if form.is_valid():
         result = services.undo_each(study=study, at=form.cleaned_data["at"], by=_user(request), now=timezone.now())
@@ -128,7 +128,7 @@ def review_undo(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @audited(AuditedContent.REVIEW)
 def review_undo_one(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Undo the decision about one response, whoever decided."""
+    """Undo the decision about a response, by any reviewer."""
     task = _task(study, task_id)
     form = UndoForm(request.POST)
     try:
@@ -144,28 +144,28 @@ def review_undo_one(request: HttpRequest, study: Study, task_id: str) -> HttpRes
 @study_page(Role.REVIEWER)
 @require_POST
 def review_next(request: HttpRequest, study: Study) -> HttpResponse:
-    """Give the reviewer the next response, as far as their filter goes."""
+    """Redirect to the next response that matches the reviewer's filter."""
     return _to_next(request, study, None)
 
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.REVIEW)
 def review_task(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Show one response with everything a reviewer needs."""
+    """Show a response with its context and the decision forms."""
     return _show(request, _task(study, task_id))
 
 
 @study_page(Role.REVIEWER)
 @require_POST
 def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpResponseBase:
-    """Say that the reviewer still has it open; with `over`, take it from another."""
+    """Extend the reviewer's lock; with `over`, take over another reviewer's lock."""
     task = _task(study, task_id)
     now = timezone.now()
     if "over" in request.POST:
         if queue.take_over(task=task, by=_user(request), now=now):
             messages.success(request, "You have taken over this response. Tell the other reviewer if you can.")
             name = request.POST.get("decision", "")
-            if name in DECISIONS:  # refused because another reviewer had it open: as it was filled in
+            if name in DECISIONS:  # another reviewer's lock blocked this decision: keep its inputs
                 return _take_over(request, study, _task(study, task_id), {name: DECISIONS[name](task, request.POST)})
         return redirect(_address("review_task", study, task_id, request.GET))
     is_held = queue.hold(task=task, by=_user(request), now=now)
@@ -176,14 +176,14 @@ def review_lock(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
 
 @audited(AuditedContent.REVIEW)
 def _take_over(request: HttpRequest, study: Study, task: WritingTask, forms: Mapping[str, Any]) -> HttpResponse:
-    """Answer with what is the reviewer's now, and with what they had typed."""
+    """Show the response after the takeover, with the inputs that the reviewer had typed."""
     return _show(request, task, forms)
 
 
 @study_page(Role.REVIEWER)
 @require_POST
 def review_skip(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Put a response aside for somebody else, and go to the next."""
+    """Release a response and redirect to the next."""
     task = _task(study, task_id)
     queue.release(task=task, by=_user(request))
     return _to_next(request, study, task)
@@ -193,7 +193,7 @@ def review_skip(request: HttpRequest, study: Study, task_id: str) -> HttpRespons
 @require_POST
 @audited(AuditedContent.REVIEW)
 def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Accept, reject, or ask for a revision; then the next one."""
+    """Accept, reject, or request a revision; then redirect to the next response."""
     task = _task(study, task_id)
     name = request.POST.get("decision", "")
     if name not in DECISIONS:
@@ -214,7 +214,7 @@ def review_decide(request: HttpRequest, study: Study, task_id: str) -> HttpRespo
 @require_POST
 @audited(AuditedContent.REVIEW)
 def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Decide whether a response counts in the analysis, whatever it is paid."""
+    """Include or exclude a response, independently of payment."""
     task = _task(study, task_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
@@ -233,7 +233,7 @@ def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResp
 @require_POST
 @audited(AuditedContent.REVIEW)
 def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Pay something beside, with a reason."""
+    """Pay an extra amount with a reason."""
     task = _task(study, task_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
@@ -251,7 +251,7 @@ def review_pay(request: HttpRequest, study: Study, task_id: str) -> HttpResponse
 @require_POST
 @audited(AuditedContent.REVIEW)
 def review_reverse(request: HttpRequest, study: Study, task_id: str) -> HttpResponse:
-    """Accept after all what was rejected."""
+    """Accept a rejected response."""
     task = _task(study, task_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
@@ -301,7 +301,7 @@ def _decide(name: str, task: WritingTask, data: Mapping[str, Any], request: Http
 
 
 def _accepted(task: WritingTask) -> str:
-    """Say what an acceptance led to, which the analysis' own decisions settle."""
+    """Describe the result of an acceptance, which depends on whether the response is included."""
     if task.response.is_included:
         return "Accepted and included in the analysis."
     if task.response.erased_at:
@@ -378,7 +378,7 @@ def _filter_form(study: Study, request: HttpRequest) -> tuple[QueueForm, queue.Q
 
 
 def _query(query: QueryDict) -> str:
-    """Return the filter as a query string, so that it is kept from one response to the next."""
+    """Return the filter as a query string, to keep it from one response to the next."""
     kept = QueryDict(mutable=True)
     for name in FILTERS:
         if value := query.get(name):
@@ -411,4 +411,4 @@ def _lists() -> list[tuple[str, str]]:
 
 
 def _user(request: HttpRequest) -> Any:
-    return request.user  # study_page lets nobody else in
+    return request.user  # study_page requires sign-in

@@ -1,4 +1,4 @@
-"""The texts of the demo study (CC0 1.0), in the formats that the importers read: see docs/explanation/demo.md."""
+"""The texts of the demo study (CC0 1.0), in formats of the importers. See docs/explanation/demo.md."""
 
 from pathlib import Path
 

@@ -1,8 +1,7 @@
-"""Two small RAG systems without a model, whose responses the demo study ranks beside those of writers.
+"""Two small extractive RAG systems, which the demo study compares with human writers.
 
-They stand for "responses from elsewhere" and are deliberately simple: each copies whole sentences, so that what they
-wrote can be checked by eye. `python -m crowdrag.demo.texts.baseline_systems` writes systems.jsonl anew from
-topics.jsonl.
+They represent imported responses and are deliberately simple: each copies whole sentences, so that their responses are
+easy to check. `python -m crowdrag.demo.texts.baseline_systems` regenerates systems.jsonl from topics.jsonl.
 """
 
 import json
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-K1, B = 1.2, 0.75  # the usual parameters of BM25
+K1, B = 1.2, 0.75  # common parameters of BM25
 
 
 @dataclass(frozen=True)
@@ -27,14 +26,15 @@ class Statement:
 
 
 def sentences(text: str) -> list[str]:
-    """Split after full stops, question and exclamation marks before a space (the texts hold no abbreviations)."""
+    """Split a text after full stops, question and exclamation marks before a space (there are no abbreviations)."""
     return re.split(r"(?<=[.!?])\s+", text.strip())
 
 
 def bm25_extract(query: str, passages: Sequence[str], *, depth: int = 12, length: int = 8) -> list[Statement]:
-    """Take of each of the first `depth` passages its best sentence by BM25, keep the `length` best, in rank order.
+    """Select the best sentence by BM25 of each of the first `depth` passages; keep the `length` best, in rank order.
 
-    Document frequencies and the mean length are those of the sentences at hand; ties go to the earlier sentence.
+    Document frequencies and mean length are computed from the sentences of these passages. Ties go to the earlier
+    sentence.
     """
     pool = [(rank, sentence) for rank, text in enumerate(passages[:depth]) for sentence in sentences(text)]
     bags = [Counter(_words(sentence)) for _, sentence in pool]
@@ -60,7 +60,7 @@ def lead_summary(passages: Sequence[str], *, length: int = 10) -> list[Statement
 
 
 def responses(topics: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the records of systems.jsonl for the records of topics.jsonl."""
+    """Return the records of systems.jsonl for the records of topics.jsonl."""
     records = []
     for topic in topics:
         texts = [passage["text"] for passage in topic["passages"]]

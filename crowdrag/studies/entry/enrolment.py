@@ -163,7 +163,7 @@ def _find_or_create(
 
 
 def _platform_identity(link: EntryLink, named: PlatformVisit) -> str:
-    """Two platforms may use the same IDs for different people, so the platform's name is part of the identity."""
+    """Return the identity, which includes the platform because two platforms may use the same IDs."""
     return f"{link.platform}:{named.participant}"
 
 

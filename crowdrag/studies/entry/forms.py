@@ -1,4 +1,4 @@
-"""Forms of entry links, and of the key with which somebody comes back."""
+"""Forms of entry links, and of the personal key with which participants return."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from . import links
 
 
 class KeyForm(forms.Form):
-    """Somebody's personal link, pasted."""
+    """A pasted personal link."""
 
     key = forms.CharField(
         label=_("Your personal link or code"),
@@ -25,7 +25,7 @@ class KeyForm(forms.Form):
 
 
 class LinkForm(forms.Form):
-    """What every new link has."""
+    """The common fields of new links."""
 
     purpose = forms.ChoiceField(label="For")
     days = forms.IntegerField(
@@ -51,7 +51,7 @@ class LinkForm(forms.Form):
 
 
 class PersonalLinksForm(LinkForm):
-    """Invitations, one a line."""
+    """Invitations, one per line."""
 
     labels = forms.CharField(
         label="Labels, one per line",
@@ -63,7 +63,7 @@ class PersonalLinksForm(LinkForm):
     field_order = ["labels", "purpose", "days"]
 
     def clean_labels(self) -> list[str]:
-        """Split into lines."""
+        """Split the labels into lines."""
         labels = [line.strip() for line in self.cleaned_data["labels"].splitlines() if line.strip()]
         if not labels:
             raise forms.ValidationError("Enter at least one label.")
@@ -77,7 +77,7 @@ class PersonalLinksForm(LinkForm):
 
 
 class OpenLinkForm(LinkForm):
-    """A link for whoever has it."""
+    """A link that anybody can use."""
 
     label = forms.CharField(label="Name", max_length=links.MAX_LABEL_LENGTH, help_text="For your own use.")
     field_order = ["label", "purpose", "days"]
@@ -106,7 +106,7 @@ class PlatformLinkForm(OpenLinkForm):
         self.order_fields([*self.field_order, *(f"end_{outcome}" for outcome in Outcome), "purpose", "days"])
 
     def clean(self) -> dict[str, Any]:
-        """Check the parameters' names and the addresses."""
+        """Check the parameter names and the URLs."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for role in links.PARAMETER_ROLES:
             if (name := cleaned.get(role)) and not links.PARAMETER_NAME.fullmatch(name):
@@ -122,11 +122,11 @@ class PlatformLinkForm(OpenLinkForm):
         return cleaned
 
     def parameters(self) -> dict[str, str]:
-        """Return the platform's names by what they are for."""
+        """Return the platform's parameter names by role."""
         return {role: self.cleaned_data[role] for role in links.PARAMETER_ROLES if self.cleaned_data[role]}
 
     def completion(self) -> dict[str, str]:
-        """Return the addresses by outcome."""
+        """Return the completion URLs by outcome."""
         return {field.removeprefix("end_"): address for field, address in self._ends(self.cleaned_data)}
 
     def _ends(self, cleaned: dict[str, Any]) -> Iterable[tuple[str, str]]:

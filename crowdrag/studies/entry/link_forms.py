@@ -1,4 +1,4 @@
-"""Forms for entry links, and the links of a study or of one of its activities as a page lists them."""
+"""Forms of entry links, and lists of the links of a study or an activity."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ FORMS: Final[dict[str, type[LinkForm]]] = {
     EntryKind.OPEN: OpenLinkForm,
     EntryKind.PLATFORM: PlatformLinkForm,
 }
-#: Writes the path of a page with the scheme and host under which it is read.
+#: Makes the path of a page an absolute URL.
 Absolute = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class LinkRow:
-    """A link as the page shows it."""
+    """A link for display."""
 
     link: EntryLink
     activity: Any
@@ -35,14 +35,14 @@ class LinkRow:
 
     @property
     def ends(self) -> list[tuple[Any, str]]:
-        """Where people are led, by how their visit ended."""
+        """The completion URLs by outcome of the visit."""
         return [(end.label, self.link.completion[end]) for end in Outcome if end in self.link.completion]
 
 
 def link_lists(study: Study, *, absolute: Absolute, now: datetime, purpose: str = "") -> dict[str, list[LinkRow]]:
-    """Return the shared links and the personal invitations, the latest first; with a purpose, those of this activity.
+    """Return the shared links and personal invitations, latest first; with a purpose, only those of this activity.
 
-    What people made for themselves so as to come back is theirs, and no invitation.
+    Personal links that participants created for returning are not invitations.
     """
     numbers = links.funnels(study)
     listed = EntryLink.objects.filter(study=study).select_related("participant", "study")
@@ -68,20 +68,20 @@ def link_lists(study: Study, *, absolute: Absolute, now: datetime, purpose: str 
 
 
 def make_forms(study: Study, *, purpose: str = "", refused: LinkForm | None = None) -> dict[str, LinkForm]:
-    """Return an empty form for each kind of link; the one that was refused as it was filled in."""
+    """Return an empty form for each kind of link; a rejected form keeps its input."""
     forms = {kind.lower(): form(study, purpose=purpose, prefix=kind.lower()) for kind, form in FORMS.items()}
     return forms if refused is None else forms | {str(refused.prefix): refused}
 
 
 def read_form(study: Study, data: Any, *, purpose: str = "") -> LinkForm | None:
-    """Return the form of the kind of link that was sent; None if there is no such kind."""
+    """Return the submitted form, by its kind of link; None if there is no such kind."""
     kind = data.get("kind", "")
     form = FORMS.get(kind)
     return form(study, data, purpose=purpose, prefix=kind.lower()) if form else None
 
 
 def create(form: LinkForm, *, study: Study, by: User, now: datetime) -> list[links.LinkWithKey]:
-    """Create what a valid form asks for; return the personal links, whose keys are shown only once."""
+    """Create the links of a valid form; return the personal ones, whose keys are shown only once."""
     data = form.cleaned_data
     common: dict[str, Any] = {
         "study": study,
@@ -106,12 +106,12 @@ def create(form: LinkForm, *, study: Study, by: User, now: datetime) -> list[lin
 
 
 def with_addresses(created: list[links.LinkWithKey], absolute: Absolute) -> list[dict[str, str]]:
-    """Return the labels and addresses of personal links that were just created."""
+    """Return the labels and URLs of new personal links."""
     return [{"label": one.link.label, "address": _join_address(one.key, absolute)} for one in created]
 
 
 def shared_address(link: EntryLink, absolute: Absolute) -> str:
-    """Return a shared link's address as it is given to a platform: with the parameters that Prolific fills in."""
+    """Return a shared link's URL for a platform, with the placeholders that Prolific fills in."""
     if not link.token:
         return ""
     address = _join_address(link.token, absolute)

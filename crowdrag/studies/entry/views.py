@@ -1,4 +1,4 @@
-"""Pages to join by a link, return by a personal key, and manage links."""
+"""Pages for joining by a link, returning by a personal key, and managing links."""
 
 import secrets
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from .models import EntryLink
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who stands at the door, as far as the request says."""
+    """The visitor of a link, as far as the request identifies them."""
 
     link: EntryLink
     named: links.PlatformVisit | None
@@ -37,12 +37,12 @@ class Visitor:
 
     @property
     def came_before(self) -> bool:
-        """Whether they were let in by this link already."""
+        """Whether the visitor has already entered by this link."""
         return bool(self.person and self.link.arrivals.filter(participant=self.person).exists())
 
     @property
     def comes_back(self) -> bool:
-        """Whether this is the own key of somebody who has agreed: a device that does not know them yet, no visitor."""
+        """Whether the visitor is a consenting participant who returns with their personal key on a new device."""
         if self.link.kind != EntryKind.PERSONAL or self.person is None:
             return False
         return Consent.objects.filter(participant=self.person, withdrawn_at__isnull=True).exists()
@@ -51,7 +51,7 @@ class Visitor:
 @public
 @never_cache
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Say what is offered; let in whoever then asks for it. Opening the link alone changes nothing."""
+    """Show the offer; POST enrols the visitor. Opening the link alone changes nothing."""
     link = links.find(token)
     if link is None:
         activate_browser_language(request)
@@ -93,7 +93,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 @public
 @never_cache
 def enter_key(request: HttpRequest) -> HttpResponse:
-    """Ask for the personal link, of whoever comes back without it."""
+    """Ask returning participants for their personal link."""
     activate_browser_language(request)
     form = KeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -131,7 +131,7 @@ def _enrol(request: HttpRequest, caller: Visitor) -> HttpResponse:
         return _refuse(request, "gone", 410, link)
     except enrolment.VisitError:
         return _refuse(request, "late", 409, link)
-    # Whoever knew the session's key before learns nothing by it from now on.
+    # A new session key, so that the old one is useless to anybody who knew it (session fixation).
     request.session.cycle_key()
     remember_participant(request, participant)
     activity = activities.get(link.study, link.purpose)
@@ -158,7 +158,7 @@ def _refuse(
 @never_cache
 @audited(AuditedContent.PEOPLE)
 def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the links of a study, and make new ones."""
+    """List the links of a study, and create new ones."""
     form = link_forms.read_form(study, request.POST) if request.method == "POST" else None
     if form is None:
         return _show_links(request, study)
@@ -175,7 +175,7 @@ def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @audited(AuditedContent.PEOPLE)
 def renew_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse:
-    """Make a new personal link in place of one that was lost, and show it."""
+    """Replace a lost personal link by a new one, and show it."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study, kind=EntryKind.PERSONAL)
     assert link.participant is not None, "a check of the table"
     new_link = links.renew(participant=link.participant, purpose=link.purpose, now=timezone.now(), by=request.user)  # type: ignore[arg-type]
@@ -185,7 +185,7 @@ def renew_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse
 @study_page(Role.EDITOR)
 @require_POST
 def close_link(request: HttpRequest, study: Study, link_id: int) -> HttpResponse:
-    """Let nobody in by a link any more."""
+    """Close a link to new participants."""
     link = get_object_or_404(EntryLink, pk=link_id, study=study)
     links.close(link=link, now=timezone.now())
     messages.success(request, "The link is closed to new people.")

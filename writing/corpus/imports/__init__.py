@@ -1,1 +1,1 @@
-"""Import of what writing holds: read, check, then store in one transaction, or say what is wrong and store nothing."""
+"""Imports of topics and responses: read, check, then store in one transaction; on errors, store nothing."""

@@ -87,7 +87,7 @@ class Import(Endpoint):
 
 
 def invalid(fields: dict[str, list[tuple[str, str]]]) -> Problem:
-    """Return the problem that fields of a form are not as they must be: a message and a code each."""
+    """Return the problem of invalid form fields, from the messages and codes of each."""
     errors = [
         {"pointer": f"#/{field}", "detail": detail, "code": code} for field in fields for detail, code in fields[field]
     ]

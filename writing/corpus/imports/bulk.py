@@ -1,4 +1,4 @@
-"""Bulk writes that all imports share."""
+"""Bulk writes shared by all imports."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -17,10 +17,10 @@ Person = tuple[ParticipantKind, str]
 
 
 def lock_imports(study: Study) -> None:
-    """Keep other imports into this study waiting until the transaction ends: two would store the same row twice.
+    """Block other imports into this study until the transaction ends, so that no row is stored twice.
 
-    References are checked with each statement and not at the end: every row that a later trigger looks at would else
-    be weighed against all checks that are still due, and a big import takes time by the square.
+    Foreign keys are checked with each statement instead of at the end. Otherwise each row that a later trigger reads is
+    compared with all pending checks, and the time of an import grows quadratically.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     with connection.cursor() as cursor:
@@ -30,7 +30,7 @@ def lock_imports(study: Study) -> None:
 def ensure_participants(
     *, study: Study, people: Iterable[Person], now: datetime, specification: dict[str, Any] | None = None
 ) -> dict[Person, Participant]:
-    """Return participants by kind and external id; who is new is made, a model with this specification."""
+    """Return participants by kind and external ID; create missing ones, models with this specification."""
     needed = dict.fromkeys(people)
     kinds = {kind for kind, _ in needed}
     known = Participant.objects.filter(study=study, kind__in=kinds).order_by("id")
@@ -52,14 +52,14 @@ def ensure_participants(
 
 
 def analyse(*tables: type[Model]) -> None:
-    """Let the database count tables that were just filled, so that it plans for the rows that are there."""
+    """Update the database's statistics of tables that were just filled, so that it plans queries well."""
     with connection.cursor() as cursor:
-        for table in sorted(table._meta.db_table for table in tables):  # always in one order: no deadlock
+        for table in sorted(table._meta.db_table for table in tables):  # sorted to prevent deadlocks
             cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
 
 
 def batches(values: Iterable[T], size: int = 5000) -> Iterator[Sequence[T]]:
-    """Cut into batches that fit into one query."""
+    """Split values into batches that fit into one query."""
     rest = iter(values)
     while batch := tuple(islice(rest, size)):
         yield batch

@@ -1,4 +1,4 @@
-"""The imports of writing."""
+"""The importers of the writing app."""
 
 from datetime import datetime
 
@@ -139,7 +139,7 @@ RESPONSES = Importer(
 
 
 def register() -> None:
-    """Register the imports of writing."""
+    """Register the importers of the writing app."""
     for importer in (CSV, QUESTIONS, TOPICS, TREC, RESPONSES):
         importers.register(importer)
     removal.register()

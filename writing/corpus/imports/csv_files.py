@@ -1,7 +1,7 @@
-"""Read questions, passages and responses of systems from a CSV or TSV file whose columns a person has named.
+"""Read questions, passages and systems' responses from a CSV or TSV file with user-assigned column roles.
 
-Two layouts are read. Wide: one row a question, and one column of responses for each system (the column's name is the
-system). Long: one row a response, with a column for the system and one for the text.
+Two layouts are supported. Wide: one row for each question, and one column of responses for each system, named after
+the system. Long: one row for each response, with a column for the system and one for the text.
 """
 
 import csv
@@ -33,7 +33,7 @@ PREVIEW_ROWS: Final = 5
 
 
 class ColumnRole(models.TextChoices):
-    """What a column holds."""
+    """The role of a column."""
 
     IGNORE = "ignore", "Ignore"
     QUESTION = "question", "Question"
@@ -46,7 +46,7 @@ class ColumnRole(models.TextChoices):
     STYLE = "style", "Style"
 
 
-#: Roles that one column alone can have.
+#: Roles that at most one column can have.
 SINGLE: Final = tuple(role for role in ColumnRole if role not in {"ignore", "passage", "responses"})
 _GUESSES: Final = {
     ColumnRole.QUESTION: r"question|query|prompt|topic_?text|title",
@@ -60,12 +60,12 @@ _GUESSES: Final = {
 
 
 class ColumnsError(ValueError):
-    """The roles of the columns do not fit together; the message is for people."""
+    """The roles of the columns are inconsistent; the message is shown to users."""
 
 
 @dataclass(frozen=True)
 class CsvPreview:
-    """The header of a file, its first rows, and the likely role of each column by name."""
+    """The header and first rows of a file, and the likely role of each column by name."""
 
     columns: list[str]
     rows: list[list[str]]
@@ -74,14 +74,14 @@ class CsvPreview:
 
 @dataclass(frozen=True)
 class CsvContent:
-    """What a file holds: topics (without passages where it has none) and responses."""
+    """The content of a file: topics (with passages, if any) and responses."""
 
     topics: list[TopicInput] = field(default_factory=list)
     responses: list[ResponseInput] = field(default_factory=list)
 
 
 def guess_roles(columns: Sequence[str]) -> dict[str, ColumnRole]:
-    """Return the likely role of each column by its name; further columns are responses where no system is named."""
+    """Guess each column's role by its name; if there is no system column, other columns contain responses."""
     roles = dict.fromkeys(columns, ColumnRole.IGNORE)
     for role, pattern in _GUESSES.items():
         for column in columns:
@@ -89,14 +89,14 @@ def guess_roles(columns: Sequence[str]) -> dict[str, ColumnRole]:
             if is_free and re.fullmatch(pattern, column.strip().lower()):
                 roles[column] = role
     if ColumnRole.SYSTEM not in roles.values():
-        # One row a question: what is left, and a column called "answer", holds the responses of a system each.
+        # Wide layout: each remaining column (and one called "answer") contains the responses of one system.
         left = {ColumnRole.IGNORE, ColumnRole.TEXT}
         roles = {column: ColumnRole.RESPONSES if role in left else role for column, role in roles.items()}
     return roles
 
 
 def check_roles(roles: Mapping[str, str]) -> None:
-    """Refuse roles that do not say what is to be imported.
+    """Check that the roles determine what to import.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def preview(member: Member, problems: Problems) -> CsvPreview:
     Raises
     ------
     BadInput
-        If it is no table with a header.
+        If it is not a table with a header.
     """
     rows = _rows(member, problems)
     columns = _header(member, next(rows, (0, []))[1], problems)
@@ -137,10 +137,10 @@ def read(
     style: str = response_files.DEFAULT_STYLE,
     report: json_lines.Report = json_lines.no_report,
 ) -> CsvContent:
-    """Read a file with these roles of columns, or with those that their names suggest.
+    """Read a file with these column roles; by default, with the roles that the names suggest.
 
-    A row without a question and ID is a problem, and so is a question of two IDs, an ID of two questions, or two
-    responses of a system to one question in one style. An empty response is left out.
+    Problems are: a row with neither question nor ID, a question with two IDs, an ID with two questions, and two
+    responses of one system to the same question in the same style. Empty responses are skipped.
     """
     rows = _rows(member, problems, report=report)
     columns = _header(member, next(rows, (0, []))[1], problems)
@@ -183,12 +183,12 @@ def read(
 def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]:
     """Store topics and responses.
 
-    A question that the study has already keeps its ID, and its passages unless the file brings others.
+    A question that is already in the study keeps its ID, and also its passages unless the file has others.
 
     Raises
     ------
     BadInput
-        If a response answers a question that neither the file nor the study has.
+        If the question of a response is neither in the file nor in the study.
     """
     current = Topic.objects.filter(study=study).current().order_by("pk")
     ids = {query: external_id for external_id, query in current.values_list("external_id", "query")}
@@ -206,13 +206,13 @@ def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]
 
 
 def topic_id(question: str) -> str:
-    """Return the ID of a question that came without one: its first words, and a part of its digest."""
+    """Return an ID for a question that has none: its first words, and part of its digest."""
     words = re.findall(r"[a-z0-9]+", question.lower())[:6]
     return "-".join([*words, hashlib.sha256(question.encode()).hexdigest()[:8]])
 
 
 def passage_id(text: str) -> str:
-    """Return the ID of a passage that came without one."""
+    """Return an ID for a passage that has none."""
     return f"passage-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -226,16 +226,16 @@ class _Row:
     line: int
 
     def one(self, role: ColumnRole) -> str:
-        """The cell of a role, without spaces around it; empty if there is no such column."""
+        """Return the stripped cell of a role; empty if no column has the role."""
         return next((self.cells[column].strip() for column, each in self.roles.items() if each == role), "")
 
     def many(self, role: ColumnRole) -> list[tuple[str, str]]:
-        """The columns and cells of a role that are not empty."""
+        """Return the non-empty cells of a role with their columns."""
         cells = ((column, self.cells[column].strip()) for column, each in self.roles.items() if each == role)
         return [(column, cell) for column, cell in cells if cell]
 
     def topic(self, problems: Problems) -> TopicInput | None:
-        """The question of this row with its passages; None if it has none."""
+        """Return this row's question with its passages; None if it has none."""
         question = self.one(ColumnRole.QUESTION)
         external_id = self.one(ColumnRole.TOPIC) or (topic_id(question) if question else "")
         if not external_id:
@@ -249,7 +249,7 @@ class _Row:
         return TopicInput(external_id, question, passages, narrative, self.file, self.line)
 
     def responses(self, topic: str, default_style: str, problems: Problems) -> Iterator[ResponseInput]:
-        """The responses of this row."""
+        """Yield the responses of this row."""
         style = self.one(ColumnRole.STYLE) or default_style
         pairs = self.many(ColumnRole.RESPONSES)
         if text := self.one(ColumnRole.TEXT):
@@ -272,7 +272,7 @@ class _Row:
 
 
 def _are_texts(cells: Sequence[str], member: Member, line: int, columns: Sequence[str], problems: Problems) -> bool:
-    """Say whether the database can hold every cell; name those that it cannot."""
+    """Return whether the database can store every cell; report those that it cannot."""
     is_good = True
     for column, cell in zip(columns, cells, strict=False):
         try:
@@ -284,7 +284,7 @@ def _are_texts(cells: Sequence[str], member: Member, line: int, columns: Sequenc
 
 
 def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Problems) -> None:
-    """Add a row's topic to those before; rows of one topic must agree, and each may bring further passages."""
+    """Add a row's topic to earlier ones. Rows of one topic must agree, but each may add passages."""
     first = topics.get(topic.external_id)
     if first is None:
         topics[topic.external_id] = topic
@@ -300,7 +300,7 @@ def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Probl
 def _rows(
     member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file with the numbers of the lines that they begin on; blank ones are left out."""
+    """Yield the non-blank rows of a file with the numbers of their first lines."""
     texts = (text for _number, text in json_lines.texts(
         member, problems, limits=json_lines.KEPT, report=report, blank=True
     ))  # fmt: skip
@@ -319,7 +319,7 @@ def _rows(
 
 
 def _header(member: Member, cells: Sequence[str], problems: Problems) -> list[str]:
-    """Return the names of the columns; a column without a name is called by its number."""
+    """Return the column names; a column without a name is named by its number."""
     names = [cell.strip() or f"Column {number}" for number, cell in enumerate(cells, 1)]
     if not names:
         problems.add(file=member.name, line=1, expected="a header and rows", message="the file is empty")

@@ -1,4 +1,4 @@
-"""Field checkers for input records. Each says what it expected."""
+"""Validators for the fields of input records; each describes what it expects."""
 
 import math
 from abc import ABC, abstractmethod
@@ -9,16 +9,16 @@ from typing import Any
 from ...enums import LONGEST_TEXT
 from .problems import quote_value
 
-# A name or id may be long, but a page has to show it and an index has to hold it.
+# Names and IDs must fit on a page and into a database index.
 MAX_ID = 200
 MAX_STYLE = 100
 MAX_INTEGER = 2**31 - 1
-# The last millisecond that a datetime can hold: the end of the year 9999.
+# The largest datetime in milliseconds: the end of the year 9999.
 MAX_MILLISECONDS = 253_402_300_799_999
 
 
-class Mismatch(ValueError):  # noqa: N818 -- it says what was found
-    """A value is not what it should be; `path` says where inside the field."""
+class Mismatch(ValueError):  # noqa: N818 -- describes the value
+    """A value is invalid; `path` is its position in the field."""
 
     def __init__(self, expected: str, message: str, path: str = ""):
         super().__init__(message)
@@ -26,7 +26,7 @@ class Mismatch(ValueError):  # noqa: N818 -- it says what was found
 
 
 class Field(ABC):
-    """Checks one value and returns it cleaned."""
+    """A validator that checks one value and returns it cleaned."""
 
     expected: str = ""
     required = True
@@ -36,25 +36,25 @@ class Field(ABC):
         """Return the value, or raise `Mismatch`."""
 
     def refuse(self, value: Any) -> Mismatch:
-        """Return the mismatch that quotes the value."""
+        """Return a mismatch that quotes the value."""
         return Mismatch(self.expected, f"got {quote_value(value)}")
 
 
 @dataclass(frozen=True)
 class Text(Field):
-    """A text that the database can hold: no NUL, no lone surrogate."""
+    """A text that the database can store: no NUL, no lone surrogate."""
 
     blank: bool = False
     longest: int = LONGEST_TEXT
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         kind = "text" if self.blank else "a text that is not empty"
         return kind if self.longest == LONGEST_TEXT else f"{kind}, at most {self.longest} characters"
 
     def clean(self, value: Any) -> str:
-        """Return the text as it is."""
+        """Return the text unchanged."""
         if not isinstance(value, str):
             raise self.refuse(value)
         if "\x00" in value:
@@ -74,17 +74,17 @@ class Text(Field):
 
 @dataclass(frozen=True)
 class Identifier(Field):
-    """An id; a whole number counts as the text that it is written as."""
+    """An ID; a whole number is converted to text."""
 
     longest: int = MAX_ID
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return f"an id, at most {self.longest} characters"
 
     def clean(self, value: Any) -> str:
-        """Return the id as text."""
+        """Return the ID as text."""
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18:
             return str(value)
         if not isinstance(value, str) or not value or value != value.strip():
@@ -94,10 +94,10 @@ class Identifier(Field):
 
 @dataclass(frozen=True)
 class AddressedIdentifier(Identifier):
-    """An id that stands in the addresses of pages. Browsers rewrite some paths, so that their page is never found."""
+    """An ID for URLs. Rejects IDs whose URLs browsers would rewrite, so that the page would never be found."""
 
     def clean(self, value: Any) -> str:
-        """Return the id as text."""
+        """Return the ID as text."""
         identifier = super().clean(value)
         segments = identifier.split("/")
         if {".", ".."}.intersection(segments) or (len(segments) > 1 and not (segments[0] and segments[-1])):
@@ -108,21 +108,21 @@ class AddressedIdentifier(Identifier):
 
 @dataclass(frozen=True)
 class Whole(Field):
-    """A whole number; 3.0 counts as one, as some programs write every number so."""
+    """A whole number. 3.0 is accepted because some programs write all numbers like this."""
 
     least: int = -MAX_INTEGER
     most: int = MAX_INTEGER
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return f"a whole number from {self.least} to {self.most}"
 
     def clean(self, value: Any) -> int:
         """Return the number as an integer."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refuse(value)
-        if isinstance(value, float) and not value.is_integer():  # also false for NaN and infinity
+        if isinstance(value, float) and not value.is_integer():  # NaN and infinity are not integers either
             raise self.refuse(value)
         if not self.least <= value <= self.most:
             raise self.refuse(value)
@@ -130,7 +130,7 @@ class Whole(Field):
 
 
 def milliseconds() -> Whole:
-    """Return the field of a time in milliseconds since 1970."""
+    """Return a validator of times in milliseconds since 1970."""
     return Whole(0, MAX_MILLISECONDS)
 
 
@@ -143,7 +143,7 @@ class Number(Field):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return "a number" if math.isinf(self.least) else f"a number, {self.least:g} or more"
 
     def clean(self, value: Any) -> float:
@@ -174,17 +174,17 @@ class Flag(Field):
 
 @dataclass(frozen=True)
 class OneOf(Field):
-    """One of a few values; with a mapping, what it stands for."""
+    """One of a few values; a mapping translates it."""
 
     values: Collection[Any]
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return "one of " + ", ".join(map(str, self.values))
 
     def clean(self, value: Any) -> Any:
-        """Return the value, or what it stands for."""
+        """Return the value, or its translation if `values` is a mapping."""
         if isinstance(value, bool) or not isinstance(value, str | int | float) or value not in self.values:
             raise self.refuse(value)
         return self.values[value] if isinstance(self.values, Mapping) else value
@@ -192,7 +192,7 @@ class OneOf(Field):
 
 @dataclass(frozen=True)
 class ListOf(Field):
-    """A list of things of one kind."""
+    """A list whose entries have the same type."""
 
     of: Field
     least: int = 0
@@ -200,7 +200,7 @@ class ListOf(Field):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return f"a list with {self.least} or more entries" if self.least else "a list"
 
     def clean(self, value: Any) -> list[Any]:
@@ -222,13 +222,13 @@ class ListOf(Field):
 
 @dataclass(frozen=True)
 class Object(Field):
-    """An object with known fields; whatever else it holds is left alone."""
+    """An object with known fields; other fields are ignored."""
 
     fields: Mapping[str, Field]
     expected = "an object"
 
     def clean(self, value: Any) -> dict[str, Any]:
-        """Return the known fields cleaned; a field that is absent and may be is None."""
+        """Return the known fields cleaned; absent optional fields are None."""
         if not isinstance(value, dict):
             raise self.refuse(value)
         cleaned = {}
@@ -241,7 +241,7 @@ class Object(Field):
 
 
 def member(value: dict[str, Any], name: str, field: Field) -> Any:
-    """Return one field of an object cleaned; None where it is absent and may be."""
+    """Return one field of an object cleaned; None if it is optional and absent."""
     if name in value:
         return field.clean(value[name])
     if field.required:
@@ -251,14 +251,14 @@ def member(value: dict[str, Any], name: str, field: Field) -> Any:
 
 @dataclass(frozen=True)
 class Optional(Field):
-    """A field that may be absent, null or NaN: None then."""
+    """A field that may be absent, null or NaN, which all become None."""
 
     of: Field
     required = False
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return f"{self.of.expected}, or nothing"
 
     def clean(self, value: Any) -> Any:
@@ -270,17 +270,17 @@ class Optional(Field):
 
 @dataclass(frozen=True)
 class Either(Field):
-    """A value that may take one of several shapes; the first that fits."""
+    """A value that has one of several types; the first that fits is used."""
 
     shapes: tuple[Field, ...]
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The expected value, for messages."""
         return " or ".join(shape.expected for shape in self.shapes)
 
     def clean(self, value: Any) -> Any:
-        """Return the value as the first fitting shape cleans it."""
+        """Return the value cleaned by the first type that fits."""
         for shape in self.shapes:
             try:
                 return shape.clean(value)

@@ -1,4 +1,4 @@
-"""The forms of imports."""
+"""Forms of imports."""
 
 from io import BytesIO
 from typing import Any
@@ -12,15 +12,15 @@ from .importers import OPTIONS, STRICT, Importer
 from .problems import BadInput, Problem, Problems
 from .sources import Member
 
-# The largest upload in bytes. Larger files are imported by the command, or in parts. What a file may hold is limited
-# where it is read: `json_lines.Limits`, `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
+# The largest upload in bytes. Larger files are imported by the command, or in parts. The limits of the content are
+# in `json_lines.Limits`, `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
 MAX_IMPORT_BYTES = 2 * 1024**3
-# More questions than these many characters are a file.
+# In characters; longer lists of questions must be uploaded as a file.
 MAX_PASTED = 200_000
 
 
 class FileInput(forms.FileInput):
-    """A file input that may take several files."""
+    """A file input that accepts several files."""
 
     allow_multiple_selected = True
 
@@ -37,7 +37,7 @@ class FilesField(forms.FileField):
         self.many = many
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        """Check each file; an empty one is refused."""
+        """Check each file; reject empty ones."""
         files = data if isinstance(data, list | tuple) else [data]
         cleaned = [super(FilesField, self).clean(file, initial) for file in files or [None]]
         if len(cleaned) > 1 and not self.many:
@@ -46,7 +46,7 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    """What one kind of import asks for: its files, and its options."""
+    """The files and options of an importer."""
 
     def __init__(self, importer: Importer, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -68,7 +68,7 @@ class ImportForm(forms.Form):
 
 
 class PasteForm(forms.Form):
-    """Questions, pasted one a line. They are checked as those of a file are."""
+    """Pasted questions, one per line, with the same checks as a file."""
 
     questions = forms.CharField(
         label="Questions",
@@ -80,12 +80,12 @@ class PasteForm(forms.Form):
 
     @property
     def content(self) -> bytes:
-        """The lines as a file has them."""
+        """The lines as bytes, as in a file."""
         text: str = self.cleaned_data["questions"]
         return text.encode(errors="surrogatepass")
 
     def clean_questions(self) -> str:
-        """Refuse lines that an import would refuse."""
+        """Reject lines that the import would reject."""
         text: str = self.cleaned_data["questions"]
         content = text.encode(errors="surrogatepass")
         try:
@@ -101,7 +101,7 @@ def _pasted_problem(problem: Problem) -> str:
 
 
 class ColumnsForm(forms.Form):
-    """What each column of a CSV file holds."""
+    """The role of each column of a CSV file."""
 
     def __init__(self, preview: CsvPreview, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -112,7 +112,7 @@ class ColumnsForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Check that the roles fit together."""
+        """Check that the roles are consistent."""
         if not self.errors:
             try:
                 check_roles(self.roles)
@@ -122,7 +122,7 @@ class ColumnsForm(forms.Form):
 
     @property
     def roles(self) -> dict[str, str]:
-        """The chosen role of each column by its name."""
+        """The chosen role of each column, by column name."""
         return {column: self.cleaned_data[name] for name, column in self.columns.items()}
 
 

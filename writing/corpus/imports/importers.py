@@ -1,4 +1,4 @@
-"""Importers. Each app registers its own; each is a kind of run, a command and a page."""
+"""The registry of importers. Each app registers its own; each importer is a run kind, a command and a page."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Inputs:
         Raises
         ------
         BadInput
-            if there is none or more than one.
+            If there is not exactly one.
         """
         members = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
         if len(members) != 1:
@@ -49,11 +49,11 @@ class Inputs:
         return members[0]
 
     def source(self) -> sources.Source:
-        """Return all files of all roles, to be found by name."""
+        """Return the files of all roles, which can be found by name."""
         return sources.Source(member for members in self.members.values() for member in members)
 
     def digest(self) -> str:
-        """Return the SHA-256 of roles, names and contents: what this import was made of."""
+        """Return the SHA-256 of all roles, names and contents."""
         whole = hashlib.sha256()
         for role in sorted(self.members):
             for member in sorted(self.members[role], key=lambda member: member.name):
@@ -67,7 +67,7 @@ class Inputs:
 
 @contextmanager
 def open_inputs(run: Run, problems: Problems) -> Iterator[Inputs]:
-    """Give the files of a run: `inputs` of its parameters are objects with a role and a path, or an upload's number."""
+    """Open the files of a run. Its parameter `inputs` lists a role and a path or the number of an upload for each."""
     members: dict[str, list[Member]] = {}
     with ExitStack() as stack:
         for spec in run.parameters.get("inputs", []):
@@ -102,13 +102,13 @@ def _of_upload(run: Run, spec: Mapping[str, Any], stack: ExitStack, problems: Pr
 
 
 def member_of(upload: Upload) -> Member:
-    """Return a file that was uploaded for an import, to be read."""
+    """Return an uploaded file as a readable member."""
     opener = partial(upload.file.storage.open, str(upload.file.name), "rb")
     return Member(upload.name, upload.size, lambda: cast("BinaryIO", opener()))
 
 
 def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Problems) -> list[Member]:
-    """Return what is in a file if it is an archive, else the file itself."""
+    """Return the members of an archive, or the file itself if it is not an archive."""
     if not sources.is_archive(file, member.name):
         return [member]
     return stack.enter_context(sources.of_archive(file, member.name, problems))
@@ -117,12 +117,12 @@ def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Pro
 Text = str | Promise
 Options = Mapping[str, Any]
 STRICT, COLUMNS = "strict", "columns"
-#: The parameter that remembers when an import stored its rows, which all have that time.
+#: The run parameter with the time when an import stored its rows; all rows have this time.
 STORED_AT = "stored_at"
-#: The parameter of an import whose rows were deleted again.
+#: The run parameter of an import whose rows were deleted later.
 DELETED = "deleted"
 HIDDEN = ("inputs", STORED_AT, DELETED)
-#: What the options of imports are called.
+#: The labels of the options.
 OPTIONS = {
     "depth": "Passages per topic",
     "style": "Style",
@@ -133,7 +133,7 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Input:
-    """A file that an import asks for."""
+    """A file that an importer needs."""
 
     role: str
     label: Text
@@ -143,7 +143,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Stored:
-    """What an import came to: its figures, and the faults of single rows that it went on without."""
+    """The result of an import: its counts, and the faults of rows that were set aside."""
 
     summary: dict[str, Any]
     faults: list[dict[str, Any]] = field(default_factory=list)
@@ -156,21 +156,21 @@ class Importer:
     Attributes
     ----------
     name
-        its name in commands and addresses; the run's kind is `import.` and the name.
+        The name in commands and URLs; the run's kind is `import.` and this name.
     read
-        reads and checks, and touches no database: (inputs, options, problems, report) -> what was read.
+        Reads and checks the files without the database: (inputs, options, problems, report) -> content.
     store
-        stores that in one transaction: (study, what was read, now) -> what it came to.
+        Stores the content in one transaction: (study, content, now) -> `Stored`.
     options
-        options of its form and command, by name. One with `strict` sets faulty rows aside unless it is asked not to.
+        The options of its form and command, by name. An importer with `strict` sets faulty rows aside unless it is set.
     of_people
-        whether its files may hold what people who take part gave: these go when somebody has that erased.
+        Whether its files may contain participants' data: they are removed when a participant's data are erased.
     template
-        the part of its page that shows the format.
+        The template of the page's description of the format.
     has_columns
-        whether a page asks for the role of each column before the import starts; else their names decide.
+        Whether users choose the role of each column before the import; otherwise column names determine the roles.
     is_deletable
-        whether what it brought can be deleted again, as it consists of topics and responses only.
+        Whether the imported rows can be deleted later: they are only topics, responses and their participants.
     """
 
     name: str
@@ -188,19 +188,19 @@ class Importer:
 
     @property
     def kind(self) -> str:
-        """The name of its kind of run."""
+        """The name of the run kind."""
         return f"import.{self.name}"
 
 
 _importers: dict[str, Importer] = {}
 
 
-class UnknownImporter(LookupError):  # noqa: N818 -- reads as the sentence that it is
-    """There is no such kind of import."""
+class UnknownImporter(LookupError):  # noqa: N818 -- a plain description
+    """There is no importer with this name."""
 
 
 def register(importer: Importer) -> None:
-    """Add a kind of import; called once from an app's `ready`."""
+    """Add an importer; called once by an app's `ready`."""
     _importers[importer.name] = importer
     kinds.register(
         kinds.Kind(
@@ -215,12 +215,12 @@ def register(importer: Importer) -> None:
 
 
 def all_importers() -> list[Importer]:
-    """Return all kinds of import in the order in which pages list them."""
+    """Return all importers in the order of their page."""
     return sorted(_importers.values(), key=lambda importer: (importer.order, importer.name))
 
 
 def get(name: str) -> Importer:
-    """Return the importer of this name."""
+    """Return the importer with this name."""
     try:
         return _importers[name]
     except KeyError:
@@ -238,7 +238,7 @@ def start(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an import of files by role: each a path of this machine, an upload, or a list of files to be kept."""
+    """Start an import. `files` maps each role to a local path, an upload, or a list of files to upload."""
     inputs_kept: list[dict[str, Any]] = []
     for role, value in files.items():
         if isinstance(value, Upload):
@@ -254,7 +254,7 @@ def start(
 
 
 def describe(importer: Importer, run: Run) -> dict[str, Any]:
-    """Return a run's parameters in words: the names of its files, by what each is, and its options."""
+    """Describe a run's parameters for display: its file names by label, and its options."""
     inputs = run.parameters.get("inputs") or []
     keys = [file["upload"] for file in inputs if "upload" in file]
     names = dict(Upload.objects.filter(study=run.study_id, pk__in=keys).values_list("pk", "name"))
@@ -270,7 +270,7 @@ def describe(importer: Importer, run: Run) -> dict[str, Any]:
 
 
 def subjects(runs: Sequence[Run]) -> dict[int, str]:
-    """Name the files that runs import."""
+    """Return the names of the files of each run, by the run's key."""
     inputs = {run.pk: run.parameters.get("inputs") or [] for run in runs}
     keys = [file["upload"] for files in inputs.values() for file in files if "upload" in file]
     uploads = Upload.objects.filter(study__in={run.study_id for run in runs}, pk__in=keys)
@@ -283,13 +283,13 @@ def subjects(runs: Sequence[Run]) -> dict[int, str]:
 
 
 def _describe_columns(roles: Mapping[str, str]) -> str:
-    """Name the columns that are imported, with what each holds."""
+    """Describe the imported columns and their roles."""
     used = {column: ColumnRole(role) for column, role in roles.items() if role != ColumnRole.IGNORE}
     return "; ".join(f"{column}: {role.label}" for column, role in used.items())
 
 
 def erase_uploads(*, study: Study, now: datetime) -> None:
-    """Remove the files that were handed in for imports of what people gave: somebody has theirs erased."""
+    """Remove uploads that may contain participants' data, because a participant's data are erased."""
     kinds_of_people = [importer.kind for importer in _importers.values() if importer.of_people]
     erasure.erase_uploads(study=study, kinds=kinds_of_people, now=now)
 
@@ -321,7 +321,7 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
 
 
 def _summary(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return a summary as its run keeps it: what was made among the rest, and nothing that says nothing."""
+    """Flatten a summary for its run, without empty entries."""
     flat = {**summary.get("made", {}), **{name: value for name, value in summary.items() if name != "made"}}
     counts = {}
     for name, value in flat.items():
@@ -332,11 +332,11 @@ def _summary(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def uploads_of(run: Run) -> set[int]:
-    """Return the uploaded files that a run reads, by key."""
+    """Return the keys of the uploads that a run reads."""
     inputs = run.parameters.get("inputs") or []
     return {file["upload"] for file in inputs if isinstance(file, dict) and "upload" in file}
 
 
 def result_url(run: Run) -> str:
-    """Return where the result of an import is seen."""
+    """Return the URL of the result."""
     return reverse("study", args=[run.study.slug])

@@ -1,4 +1,4 @@
-"""Read JSON lines as a stream, gzipped or not, and never more than was allowed of it."""
+"""Read JSON lines as a stream, compressed or not, with size limits."""
 
 import gzip
 import hashlib
@@ -26,7 +26,7 @@ Shape = Mapping[str, Field]
 
 @dataclass(frozen=True)
 class Limits:
-    """How much is read of one file, uncompressed, and of one line. What is kept in memory has a smaller limit."""
+    """Maximum sizes of an uncompressed file and of a line, in bytes. Files kept in memory have a lower limit."""
 
     file: int = 2 * GIB
     line: int = 16 * MIB
@@ -37,7 +37,7 @@ KEPT = Limits(file=384 * MIB)
 
 
 class Row(NamedTuple):
-    """A checked record and where it stood."""
+    """A checked record with its file and line."""
 
     file: str
     line: int
@@ -45,13 +45,13 @@ class Row(NamedTuple):
 
 
 def no_report(_done: int, _total: int, _message: str) -> None:
-    """Report to nobody."""
+    """Ignore progress reports."""
 
 
 def lines(
     member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = no_report
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file with their numbers; what cannot be read is a problem and ends it."""
+    """Yield the lines of a file with their numbers; a read error is a problem and ends the file."""
     if member.size > limits.file:
         problems.add(file=member.name, expected=f"at most {_size(limits.file)}", message=f"has {_size(member.size)}")
         return
@@ -83,7 +83,7 @@ def lines(
 def texts(
     member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = no_report, blank: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file as text, without blank ones unless asked; another encoding than UTF-8 is a problem."""
+    """Yield the lines of a UTF-8 file as text, without blank lines unless `blank`; other encodings are a problem."""
     for number, line in lines(member, problems, limits=limits, report=report):
         if number == 1 and line.startswith(OTHER_ENCODINGS):
             problems.add(
@@ -107,10 +107,10 @@ def records(
     limits: Limits = STREAMED,
     report: Report = no_report,
 ) -> Iterator[Row]:
-    """Yield the checked records of a file of JSON lines; what does not fit is a fault of its row and left out.
+    """Yield the checked records of a JSON lines file; invalid rows are recorded as faults and skipped.
 
-    Where a file may hold records of several shapes, `shape` is a function from the record to its shape. A file of
-    which no row fits is another file than it was taken for: a problem.
+    If records may have several shapes, `shape` is a function from the record to its shape. A file without any valid row
+    is probably the wrong file: a problem.
     """
     is_used = False
     for number, text in texts(member, problems, limits=limits, report=report):
@@ -131,7 +131,7 @@ MISSING: Any = object()
 
 
 def parse_json(text: str, problems: Problems, *, file: str, line: int) -> Any:
-    """Return what a JSON text says, or `MISSING` with a problem noted."""
+    """Parse a JSON text; if it is invalid, record the problem and return `MISSING`."""
     try:
         return json.loads(text.rstrip())
     except json.JSONDecodeError as error:
@@ -140,13 +140,13 @@ def parse_json(text: str, problems: Problems, *, file: str, line: int) -> Any:
         problems.set_aside(file=file, line=where, expected="one JSON object a line", message=message)
     except RecursionError:
         problems.set_aside(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")
-    except ValueError as error:  # a number with more digits than Python reads
+    except ValueError as error:  # a number with too many digits for Python
         problems.set_aside(file=file, line=line, expected="one JSON object a line", message=str(error))
     return MISSING
 
 
 def check_record(value: Any, shape: Shape, problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
-    """Return a record cleaned, or None with every field that does not fit noted."""
+    """Return a cleaned record; if it is invalid, record each invalid field and return None."""
     if not isinstance(value, dict):
         problems.set_aside(file=file, line=line, expected="one JSON object a line", message=f"got {quote_value(value)}")
         return None
@@ -161,7 +161,7 @@ def check_record(value: Any, shape: Shape, problems: Problems, *, file: str, lin
 
 
 def find(source: Source, stem: str, problems: Problems) -> Member | None:
-    """Return the file of this name, or None. The same content twice, packed or not, counts as one file."""
+    """Return the file with this name, or None. Files with equal uncompressed content count as one."""
     members = source.find(stem)
     if not members:
         return None
@@ -174,7 +174,7 @@ def find(source: Source, stem: str, problems: Problems) -> Member | None:
 
 
 def _content(member: Member, problems: Problems) -> str:
-    """Return the digest of what a file holds when it is unpacked."""
+    """Return the digest of a file's uncompressed content."""
     digest = hashlib.sha256()
     for _, line in lines(member, problems):
         digest.update(line)
@@ -184,7 +184,7 @@ def _content(member: Member, problems: Problems) -> str:
 def read_text(
     member: Member, problems: Problems, *, limits: Limits = Limits(file=64 * MIB, line=64 * MIB)
 ) -> str | None:
-    """Return the text of a small file at once, or None with a problem noted."""
+    """Return the text of a small file; if it is invalid, record the problem and return None."""
     wrong = Problems()
     text = "".join(part for _, part in texts(member, wrong, limits=limits, blank=True))
     if wrong.found:
@@ -197,7 +197,7 @@ def read_text(
 
 
 def _unpacked(raw: BinaryIO) -> BinaryIO:
-    """Return the uncompressed bytes; what the file is called does not matter, its first bytes do."""
+    """Return the uncompressed bytes; the compression is detected by the first bytes, not by the name."""
     buffered = io.BufferedReader(raw, BUFFER)  # type: ignore[type-var] # any readable stream will do
     if buffered.peek(2)[:2] == GZIP_MAGIC:
         return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)

@@ -1,4 +1,4 @@
-"""Problems of an input: file, line, field, expected and actual value; at most 100 are kept."""
+"""Problems of an input: file, line, field, and expected and actual value; at most 100 are kept."""
 
 from collections import Counter, defaultdict
 from copy import deepcopy
@@ -12,7 +12,7 @@ MAX_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with an input. Line 0: the file as a whole."""
+    """A problem of an input. Line 0 means the whole file."""
 
     file: str
     line: int
@@ -27,8 +27,8 @@ class Problem:
         return f"{location}{of}: {self.message}{expected}"
 
 
-class BadInput(ValueError):  # noqa: N818 -- it says what the input is
-    """The input was refused; the study is as it was."""
+class BadInput(ValueError):  # noqa: N818 -- describes the input
+    """The input was rejected; the study is unchanged."""
 
     def __init__(self, problems: list[Problem]):
         self.problems = problems
@@ -37,23 +37,23 @@ class BadInput(ValueError):  # noqa: N818 -- it says what the input is
         super().__init__(f"The input has {count}. Nothing was changed.{first}")
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """Return the problems as plain rows, for a run to keep."""
+        """Return the problems as dictionaries, to be stored with the run."""
         return [asdict(problem) for problem in self.problems]
 
 
 class Effect(StrEnum):
-    """What a fault of a single row leads to."""
+    """The consequence of a fault in a single row."""
 
     SET_ASIDE = "row set aside"
     INCOMPLETE = "imported without the missing labels"
 
 
 class Problems:
-    """Collects what is wrong with an input.
+    """A collection of the problems of an input.
 
-    A problem of the input as a whole refuses it. A fault of a single row refuses it too, unless `sets_aside`: then
-    the row is left out (or imported as far as it goes), counted, and among the first hundred listed.
-    Refused input gives up at the hundredth problem: nobody reads more, and a wrong file has millions.
+    A problem of the whole input rejects it. A fault of a single row rejects it too, unless `sets_aside`: then the row
+    is skipped (or imported in part) and counted, and the first 100 faults are listed.
+    Checks stop at problem 100: nobody reads more, and a wrong file could have millions.
     """
 
     def __init__(self, limit: int = MAX_PROBLEMS, *, sets_aside: bool = False):
@@ -65,12 +65,12 @@ class Problems:
         self._more: dict[Effect, Counter[str]] = {effect: Counter() for effect in Effect}
 
     def add(self, *, file: str, line: int = 0, field: str = "", expected: str = "", message: str) -> None:
-        """Note a problem.
+        """Record a problem.
 
         Raises
         ------
         BadInput
-            when there are as many as anybody will read.
+            When the limit is reached.
         """
         self.found.append(Problem(file, line, field, expected, message))
         if len(self.found) >= self.limit:
@@ -79,41 +79,41 @@ class Problems:
     def set_aside(
         self, *, file: str, line: int, field: str = "", expected: str = "", message: str, rows: int = 1
     ) -> None:
-        """Note that a row, or so many rows from this line on, cannot be used."""
+        """Record that a row cannot be used, or several rows from this line on."""
         self._fault(Problem(file, line, field, expected, message), Effect.SET_ASIDE, rows)
 
     def incomplete(self, *, file: str, line: int, field: str = "", expected: str = "", message: str) -> None:
-        """Note that a row lacks something, and that the rest of it is used."""
+        """Record that a row is incomplete; the rest of it is used."""
         self._fault(Problem(file, line, field, expected, message), Effect.INCOMPLETE, 1)
 
     def rows(self, effect: Effect) -> dict[str, int]:
-        """Return how many rows of each file came to this."""
+        """Return the number of rows of each file with this effect."""
         lines, more = self._lines[effect], self._more[effect]
         return {file: len(lines[file]) + more[file] for file in sorted(lines)}
 
     def refuse_any(self) -> None:
-        """Go on only if there is no problem."""
+        """Raise `BadInput` if there are problems."""
         if self.found:
             raise BadInput(self.found)
 
     def refuse_all_of(self, other: "Problems") -> None:
-        """Take over what is wrong with a part without which nothing can be used."""
+        """Add the problems of a part that everything else depends on; they reject the input."""
         for problem in other.found:
             self.add(**asdict(problem))
 
     def set_aside_all_of(self, other: "Problems") -> None:
-        """Take over what is wrong with a part that nothing depends on."""
+        """Add the problems of a part that nothing depends on; its rows are set aside."""
         for problem, _effect in other.faults:
             self.set_aside(**asdict(problem))
         for problem in other.found:
             self.set_aside(**asdict(problem))
 
     def copied(self) -> Self:
-        """Return a copy to go on with, for a step that may be repeated."""
+        """Return a copy, for a step that may be repeated."""
         return deepcopy(self)
 
     def faults_as_rows(self) -> list[dict[str, Any]]:
-        """Return the faults of single rows with what they led to, for a run to keep."""
+        """Return the faults of single rows with their effects as dictionaries, to be stored with the run."""
         return [asdict(problem) | {"effect": str(effect)} for problem, effect in self.faults]
 
     def _fault(self, problem: Problem, effect: Effect, rows: int) -> None:
@@ -129,7 +129,7 @@ class Problems:
 
 
 def quote_value(value: Any) -> str:
-    """Return a value as a message quotes it: short, and without characters that no page or terminal takes."""
+    """Quote a value for a message: shortened, and without characters that pages or terminals cannot show."""
     text = repr(value)
     text = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
     return text.encode("ascii", "backslashreplace").decode() if not text.isprintable() else text

@@ -1,4 +1,4 @@
-"""Questions, one a line, from a text file or pasted into a form."""
+"""Read and store questions, one per line, from a text file or a form."""
 
 from datetime import datetime
 from typing import Final
@@ -16,9 +16,10 @@ SEPARATOR: Final = "\t"
 
 
 def read(member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> list[TopicInput]:
-    """Read questions, each on a line of its own, with an ID and a tab before it or without.
+    """Read questions, one per line; an ID and a tab may precede each.
 
-    A question without an ID gets one made of its words. The same question twice is one; one ID for two is a problem.
+    A question without an ID gets one derived from its words. Repeated questions are merged; an ID with two questions
+    is a problem.
     """
     topics: dict[str, TopicInput] = {}
     for number, line in json_lines.texts(member, problems, limits=json_lines.KEPT, report=report):
@@ -43,5 +44,5 @@ def read(member: Member, problems: Problems, *, report: json_lines.Report = json
 
 
 def store(*, study: Study, topics: list[TopicInput], now: datetime) -> dict[str, int]:
-    """Store questions as topics; one that the study has already stays as it is, with its ID and its passages."""
+    """Store questions as topics; questions that are already in the study keep their IDs and passages."""
     return csv_files.store(study=study, content=CsvContent(topics=topics), now=now)

@@ -1,7 +1,7 @@
-"""Delete what an import brought into a study, as long as nothing else stands on it.
+"""Delete the rows that an import created, as long as nothing else refers to them.
 
-All topics, responses and participants of one import have the same time of storage, which its run remembers. The
-database protects what something refers to: then nothing is deleted, and the run says what refers to it.
+All topics, responses and participants of an import have the same storage time, which its run records. The database
+protects rows that are in use: then nothing is deleted, and the run reports what refers to them.
 """
 
 from collections import Counter
@@ -25,23 +25,23 @@ KIND: Final = "import.delete"
 
 
 class NotDeletableError(ValueError):
-    """What this run brought cannot be deleted; the message says why."""
+    """The rows of this import cannot be deleted; the message gives the reason."""
 
 
 def deletable(study: Study) -> list[Run]:
-    """Return the imports that can be deleted, the latest first."""
+    """Return the imports that can be deleted, latest first."""
     names = [importer.kind for importer in importers.all_importers() if importer.is_deletable]
     runs = Run.objects.filter(study=study, kind__in=names, state=RunState.DONE, parameters__has_key=STORED_AT)
     return list(runs.exclude(parameters__has_key=DELETED).select_related("created_by").newest_first())
 
 
 def start(*, run: Run, by: User | None, now: datetime | None = None) -> Run:
-    """Start to delete what an import brought; while that is at work or done, it is the same run.
+    """Start to delete the rows of an import. If this has already been started, return the same run.
 
     Raises
     ------
     NotDeletableError
-        If it is no finished import of topics or responses, or something stands on it.
+        If it is not a finished import of topics or responses, or if its rows are in use.
     """
     earlier = Run.objects.filter(study=run.study, kind=KIND, parameters__run=run.pk)
     if (same := earlier.exclude(state__in=(RunState.FAILED, RunState.CANCELLED)).first()) is not None:
@@ -56,12 +56,12 @@ def start(*, run: Run, by: User | None, now: datetime | None = None) -> Run:
 
 @transaction.atomic
 def delete(run: Run) -> dict[str, int]:
-    """Delete what an import brought, and its files; return how many rows of each kind went.
+    """Delete the rows and files of an import; return the number of deleted rows of each kind.
 
     Raises
     ------
     NotDeletableError
-        If something stands on it; then nothing is deleted.
+        If the rows are in use; then nothing is deleted.
     """
     bulk.lock_imports(run.study)
     stored = {"study": run.study, "created_at": datetime.fromisoformat(run.parameters[STORED_AT])}
@@ -86,7 +86,7 @@ def _reason(objects: Iterable[Model]) -> str:
 
 
 def work(unit: kinds.Work) -> kinds.Effect:
-    """Delete in the effect: it takes no preparation."""
+    """Delete in the effect; no preparation is needed."""
     imported = Run.objects.get(pk=unit.run.parameters["run"], study=unit.run.study)
 
     def effect() -> None:
@@ -106,19 +106,19 @@ def work(unit: kinds.Work) -> kinds.Effect:
 
 
 def _uploads(run: Run) -> set[int]:
-    """Return the files that this import read and no other run."""
+    """Return the uploads that only this import has read."""
     others = Run.objects.filter(study=run.study, kind__startswith="import.").exclude(pk=run.pk)
     return importers.uploads_of(run) - {key for other in others for key in importers.uploads_of(other)}
 
 
 def describe(run: Run) -> dict[str, Any]:
-    """Return a run's parameters in words."""
+    """Describe a run's parameters for display."""
     imported = Run.objects.filter(pk=run.parameters["run"]).first()
     return {"Import": kinds.title(imported.kind)} if imported else {}
 
 
 def register() -> None:
-    """Register the run kind; called once from an app's `ready`."""
+    """Register the run kind; called once by an app's `ready`."""
     kinds.register(
         kinds.Kind(
             name=KIND, title="Deletion of an import", work=work, result_url=importers.result_url, describe=describe

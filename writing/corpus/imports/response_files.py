@@ -1,4 +1,4 @@
-"""Read responses of RAG systems, models and people from JSON lines (TREC RAG's format too)."""
+"""Read responses of RAG systems, models and people from JSON lines (including the TREC RAG format)."""
 
 import uuid
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,10 @@ from .problems import MAX_SHOWN, Problems
 from .sources import Member
 
 DEFAULT_STYLE = "essay"
-# Responses without an id get one made of what tells them apart, so that the same file gives the same ids again.
+# Responses without an ID get one derived from their author, topic and style, so that a file always gives the same IDs.
 NAMESPACE = uuid.UUID("6f4f2f4e-52b5-5d3e-9a26-9a0b1f0f4f25")
 
-# Every name that a field goes by, our own first.
+# All names of each field, CrowdRAG's first.
 TOPIC = ("topic", "topic_id", "qid", "narrative_id")
 AUTHORS = {
     "run": ParticipantKind.SYSTEM,
@@ -42,7 +42,7 @@ def read(
     style: str = DEFAULT_STYLE,
     report: json_lines.Report = json_lines.no_report,
 ) -> list[ResponseInput]:
-    """Read responses; one that names no style gets this one."""
+    """Read responses; `style` is the default style."""
     responses = []
     for number, text in json_lines.texts(member, problems, limits=json_lines.KEPT, report=report):
         record = json_lines.parse_json(text, problems, file=member.name, line=number)
@@ -58,12 +58,12 @@ def read(
 
 
 def response_id(kind: str, author: str, topic: str, style: str) -> str:
-    """Return the id of a response that came without one."""
+    """Return an ID for a response that has none."""
     return str(uuid.uuid5(NAMESPACE, f"{kind}\0{author}\0{topic}\0{style}"))
 
 
 def _shape(record: Any) -> json_lines.Shape:
-    """Return the fields that this record must have, under the names that it uses."""
+    """Return the expected fields of this record, under the names that it uses."""
     fields = record if isinstance(record, dict) else {}
     content = _first(CONTENT, fields)
     return {
@@ -77,7 +77,7 @@ def _shape(record: Any) -> json_lines.Shape:
 
 
 def _first(names: Iterable[str], record: Mapping[str, Any]) -> str:
-    """Return the first of these names that the record has; the first of all, to be missed, if it has none."""
+    """Return the first of these names that the record has; if none, the first name, to be reported as missing."""
     names = tuple(names)
     return next((name for name in names if name in record), names[0])
 
@@ -104,7 +104,7 @@ def _response(row: json_lines.Row, problems: Problems, default_style: str) -> Re
 
 
 def _parts(row: json_lines.Row, name: str, problems: Problems) -> tuple[Part, ...]:
-    """Return the parts with their citations: ranks, or passages' ids where the response has a list of references."""
+    """Return the parts with their citations: ranks, or passage IDs if the response has a list of references."""
     references = row.data["references"]
     if references is None:
         return tuple((part["text"], tuple(part["citations"] or ())) for part in row.data[name])

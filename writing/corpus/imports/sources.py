@@ -1,6 +1,6 @@
 """Sources of an import: a folder, files, or an archive whose members are streamed.
 
-Compressed files are unpacked while they are read: never more than a small piece of them is in memory.
+Compressed files are decompressed while they are read, so that only a small piece is in memory.
 """
 
 import bz2
@@ -19,21 +19,21 @@ from typing import IO, Any, BinaryIO
 from .problems import Problems
 
 MIB = 1024**2
-# The largest piece that a reader of archives may ask for at once. A header that claims more is refused unread.
+# The largest piece that an archive reader may request at once. A header that claims more is rejected unread.
 MAX_PIECE = 4 * MIB
-# What a decompressor of LZMA may take: `xz -9` needs 65 MB; a file may ask for 4 GB.
+# The memory limit of LZMA decompression: `xz -9` needs 65 MB, but a file could request 4 GB.
 MAX_LZMA = 128 * MIB
 GZIP_MAGIC, BZIP2_MAGIC, XZ_MAGIC = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
 
 
-class TooLarge(Exception):  # noqa: N818 -- it says what the file is
-    """A file asks for more memory than reading it may take."""
+class TooLarge(Exception):  # noqa: N818 -- describes the file
+    """Reading the file would exceed a memory limit."""
 
 
 class Pieces:
-    """A file for readers of archives: counts what they read, and refuses what is too much at once or altogether.
+    """A file wrapper for archive readers that limits the bytes of each read and in total.
 
-    Python's `tarfile` and `zipfile` read a header in one piece, however long the file says that it is.
+    Python's `tarfile` and `zipfile` read a header in one piece, whatever length the file claims.
     """
 
     def __init__(self, file: Any) -> None:
@@ -41,23 +41,23 @@ class Pieces:
         self._left: int | None = None
 
     def allow(self, count: int | None) -> None:
-        """Allow so many bytes to be read from now on; None: any number, piece by piece."""
+        """Limit the total bytes of further reads; None removes this limit, but not that of each read."""
         self._left = count
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to so many bytes, all that are left if it is negative.
+        """Return up to `size` bytes; all remaining bytes if `size` is negative.
 
         Raises
         ------
         TooLarge
-            if that is more than is allowed.
+            If this exceeds a limit.
         """
         if size > MAX_PIECE:
             raise TooLarge(f"a header of {size:,} bytes; at most {MAX_PIECE:,} are read")
         try:
             data: bytes = self._file.read(MAX_PIECE + 1 if size < 0 else size)
         except OSError as error:
-            if error.errno is None:  # what bz2 says of a damaged file
+            if error.errno is None:  # bz2 reports a damaged file like this
                 raise tarfile.ReadError(str(error)) from error
             raise
         if len(data) > MAX_PIECE:
@@ -69,20 +69,20 @@ class Pieces:
         return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place."""
+        """Move to a position and return it."""
         return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return int(self._file.tell())
 
     def seekable(self) -> bool:
-        """Say that one can go to a place."""
+        """Return True."""
         return True
 
 
 class Xz(io.RawIOBase):
-    """An xz file unpacked, with bounded memory: `lzma.LZMAFile` takes what the file asks for."""
+    """An xz file decompressed with limited memory; `lzma.LZMAFile` has no limit."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -94,15 +94,15 @@ class Xz(io.RawIOBase):
         self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_LZMA)
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Say that one can go to a place."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there is something."""
+        """Read into a buffer and return the number of bytes; 0 at the end."""
         view = memoryview(buffer).cast("B")
         data = self._next(len(view))
         view[: len(data)] = data
@@ -110,7 +110,7 @@ class Xz(io.RawIOBase):
         return len(data)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place, reading up to it; backwards from the start again."""
+        """Move to a position by reading up to it; to go back, start from the beginning."""
         if whence == io.SEEK_END:
             raise io.UnsupportedOperation("the end is not known")
         target = offset + (self._position if whence == io.SEEK_CUR else 0)
@@ -121,7 +121,7 @@ class Xz(io.RawIOBase):
         return self._position
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._position
 
     def _next(self, size: int) -> bytes:
@@ -142,7 +142,7 @@ class Xz(io.RawIOBase):
 
 
 def unpack(file: BinaryIO) -> Any:
-    """Return a file's content from its start: what it is called does not matter, its first bytes do."""
+    """Return the decompressed file; the compression is detected by the first bytes, not by the name."""
     file.seek(0)
     start = file.read(len(XZ_MAGIC))
     file.seek(0)
@@ -156,12 +156,12 @@ def unpack(file: BinaryIO) -> Any:
 SUFFIXES = (".gz", ".jsonl", ".json")
 MAX_MEMBERS = 10_000
 MAX_ARCHIVE = 4 * 1024**3
-# What the headers of so many files take, generously.
+# A generous limit for the headers of that many files.
 MAX_HEADERS = 32 * 1024**2
-# Of others, Python's reader unpacks as much at once as there is.
+# With other methods, Python's reader decompresses everything at once.
 ZIP_EXPECTED = "a zip archive whose files are stored or deflated"
 ZIP_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-# What Python's readers raise on archives and compressed files that are cut short, damaged or of an unknown method.
+# The exceptions of Python's readers for truncated, damaged or unsupported files.
 UNREADABLE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -177,19 +177,19 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Member:
-    """One readable file: its name for messages, its size as stored, and how to open it."""
+    """One readable file: its name for messages, its stored size, and a function that opens it."""
 
     name: str
     size: int
     opener: Callable[[], BinaryIO]
 
     def open(self) -> BinaryIO:
-        """Open it for reading from its start."""
+        """Open the file at its start."""
         return self.opener()
 
     @property
     def stem(self) -> str:
-        """Its name without folders and suffixes: what it is found by."""
+        """The name without folders and suffixes, by which the file is found."""
         name = PurePosixPath(self.name).name
         changed = True
         while changed:
@@ -201,7 +201,7 @@ class Member:
 
 
 class Source:
-    """The files of one import by name without folder and suffix. Whatever nobody asks for is left alone."""
+    """The files of one import by name without folder and suffix. Files that are not requested are ignored."""
 
     def __init__(self, members: Iterable[Member]):
         self._members: dict[str, list[Member]] = {}
@@ -211,28 +211,28 @@ class Source:
 
     @property
     def names(self) -> list[str]:
-        """The names that files can be found by."""
+        """The names of all files, without folders and suffixes."""
         return sorted(self._members)
 
     def find(self, stem: str) -> list[Member]:
-        """Return the files of this name."""
+        """Return the files with this name."""
         return self._members.get(stem, [])
 
 
 def of_path(path: Path) -> Member:
-    """Return a file of this machine."""
+    """Return a local file."""
     return Member(path.name, path.stat().st_size, lambda: path.open("rb"))
 
 
 def of_folder(folder: Path) -> Iterator[Member]:
-    """Yield the files of a folder and of the folders in it."""
+    """Yield the files of a folder and its subfolders."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             yield Member(path.relative_to(folder).as_posix(), path.stat().st_size, _path_opener(path))
 
 
 def is_archive(file: BinaryIO, name: str) -> bool:
-    """Say whether a file is an archive: zip by content, tar by name (a gzipped one looks like any gzip)."""
+    """Return whether a file is an archive: zip by content, tar by name (a gzipped tar looks like any gzip file)."""
     if name.lower().endswith((".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")):
         return True
     is_zip = zipfile.is_zipfile(file)
@@ -242,7 +242,7 @@ def is_archive(file: BinaryIO, name: str) -> bool:
 
 @contextmanager
 def of_archive(file: BinaryIO, name: str, problems: Problems) -> Iterator[list[Member]]:
-    """Give the members of a zip or tar archive, readable until the block ends."""
+    """Yield the members of a zip or tar archive, which can be read until the block ends."""
     try:
         if zipfile.is_zipfile(file):
             file.seek(0)
@@ -251,7 +251,7 @@ def of_archive(file: BinaryIO, name: str, problems: Problems) -> Iterator[list[M
         else:
             pieces = Pieces(unpack(file))
             pieces.allow(MAX_HEADERS)
-            with tarfile.TarFile(fileobj=pieces) as tarred:  # type: ignore[arg-type] # all that it calls is there
+            with tarfile.TarFile(fileobj=pieces) as tarred:  # type: ignore[arg-type] # has all methods that tarfile calls
                 members = _tar_members(tarred, name, problems)
                 pieces.allow(None)
                 yield members
@@ -261,7 +261,7 @@ def of_archive(file: BinaryIO, name: str, problems: Problems) -> Iterator[list[M
 
 
 def open_zip(file: IO[bytes]) -> zipfile.ZipFile:
-    """Open a zip archive; its list of files is read only if it is of a size that its files can need."""
+    """Open a zip archive; reject it if its file list is implausibly large."""
     return zipfile.ZipFile(Pieces(file))
 
 
@@ -283,8 +283,8 @@ def _zip_members(zipped: zipfile.ZipFile, name: str, problems: Problems) -> list
 def _tar_members(tarred: tarfile.TarFile, name: str, problems: Problems) -> list[Member]:
     members: list[Member] = []
     total = 0
-    for info in tarred:  # its size is known before it is skipped, so a bomb is refused before it goes off
-        # Headers may hold much beside, and the archive keeps all of them.
+    for info in tarred:  # sizes are known before members are skipped, so a bomb is rejected in time
+        # These headers may be large, and the archive would keep all of them in memory.
         info.pax_headers = {}
         tarred.pax_headers = {}
         total += info.size
@@ -314,6 +314,6 @@ def _tar_opener(tarred: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], 
 
 
 def is_hidden(name: str) -> bool:
-    """Say whether an operating system left it (._file, .DS_Store, __MACOSX)."""
+    """Return whether a file was left by the operating system (._file, .DS_Store, __MACOSX)."""
     parts = PurePosixPath(name).parts
     return not parts or parts[-1].startswith(".") or "__MACOSX" in parts

@@ -47,7 +47,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True, slots=True)
 class PassageInput:
-    """A passage as it comes in."""
+    """A passage to import."""
 
     external_id: str
     text: str
@@ -57,13 +57,13 @@ class PassageInput:
 
     @property
     def content(self) -> tuple[str, str, str]:
-        """What makes a version: everything but the score, which is the retrieval's."""
+        """The content that determines the version: everything except the score, which belongs to the retrieval."""
         return self.text, self.title, self.url
 
 
 @dataclass(frozen=True, slots=True)
 class TopicInput:
-    """A topic as it comes in, its passages in rank order."""
+    """A topic to import, with its passages in rank order."""
 
     external_id: str
     query: str
@@ -74,12 +74,12 @@ class TopicInput:
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """What makes a version: query, narrative and the ranked list."""
+        """The content that determines the version: query, narrative and ranked list."""
         return self.query, self.narrative, tuple((p.external_id, p.content, p.score) for p in self.passages)
 
 
 def read(member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> list[TopicInput]:
-    """Read topics from JSON lines: our own shape or the published corpus's (`study1_retrieval`)."""
+    """Read topics from JSON lines: in CrowdRAG's format or that of the published corpus (`study1_retrieval`)."""
     topics = []
     for row in json_lines.records(member, _shape, problems, limits=json_lines.KEPT, report=report):
         passages = published_passages(row, problems) if "references_ids" in row.data else _passages_of_row(row)
@@ -93,7 +93,7 @@ def read(member: Member, problems: Problems, *, report: json_lines.Report = json
 
 
 def without_duplicates(topics: Iterable[TopicInput], problems: Problems) -> list[TopicInput]:
-    """Return the topics but those that were there before, name a passage twice, or give one another text."""
+    """Drop duplicate topics, and topics that repeat a passage or contradict its earlier text; report each."""
     kept: dict[str, TopicInput] = {}
     contents: dict[str, tuple[tuple[str, str, str], int]] = {}
     for topic in topics:
@@ -122,7 +122,7 @@ def without_duplicates(topics: Iterable[TopicInput], problems: Problems) -> list
 
 @transaction.atomic
 def store(*, study: Study, topics: Sequence[TopicInput], now: datetime) -> dict[str, int]:
-    """Store topics: equal ones are left alone, changed ones and changed passages become new versions. Count them."""
+    """Store topics and count the new rows. Equal topics are skipped; changed topics and passages get new versions."""
     bulk.lock_imports(study)
     existing = _existing(study, [topic.external_id for topic in topics])
     new = [topic for topic in topics if existing.get(topic.external_id, (0, None))[1] != topic.content]
@@ -163,7 +163,7 @@ def _passages_of_row(row: json_lines.Row) -> list[PassageInput]:
 
 
 def published_passages(row: json_lines.Row, problems: Problems) -> list[PassageInput] | None:
-    """Return the passages of a record in the published corpus's shape, or None where they do not fit."""
+    """Return the passages of a record in the published corpus's format, or None if they are invalid."""
     ids, texts = row.data["references_ids"], row.data["references_texts"]
     if len(ids) != len(texts):
         expected = f"{len(ids)} texts, one for each of references_ids"
@@ -193,7 +193,7 @@ def _existing(study: Study, ids: Sequence[str]) -> dict[str, tuple[int, tuple[An
 
 
 def _ensure_passages(study: Study, topics: Sequence[TopicInput]) -> tuple[dict[str, int], int]:
-    """Return the row of each passage in the version that came in, and how many had to be made."""
+    """Return the key of each passage in the imported version, and the number of new passages."""
     needed = {passage.external_id: passage for topic in topics for passage in topic.passages}
     known: dict[str, int] = {}
     latest: dict[str, int] = {}
@@ -201,7 +201,7 @@ def _ensure_passages(study: Study, topics: Sequence[TopicInput]) -> tuple[dict[s
         rows = Passage.objects.filter(study=study, external_id__in=batch).order_by("version", "id")
         for row in rows:
             latest[row.external_id] = row.version
-            # A text that comes back takes up its old version again.
+            # If an earlier text is imported again, use its old version.
             if (row.text, row.title, row.url) == needed[row.external_id].content:
                 known[row.external_id] = row.pk
     missing = [

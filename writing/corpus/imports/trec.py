@@ -1,4 +1,4 @@
-"""Read TREC files: topics, a run, and its passages."""
+"""Read TREC files: topics, a run, and passages."""
 
 import math
 import re
@@ -61,7 +61,7 @@ def read(
     depth: int = DEPTH,
     report: json_lines.Report = json_lines.no_report,
 ) -> Collected:
-    """Read topics with their best `depth` passages. Of the passages' file only what the run names is kept."""
+    """Read topics with their top `depth` passages. Only passages that the run contains are kept in memory."""
     queries = {query.external_id: query for query in read_queries(topics, problems)}
     hits, tag = read_run(run, queries, problems, depth=depth, report=report)
     needed = {hit.passage: hit for hits_of_topic in hits.values() for hit in hits_of_topic}
@@ -89,7 +89,7 @@ def read(
 
 
 def read_queries(member: Member, problems: Problems) -> list[Query]:
-    """Read a topics' file: tab separated, classic `<top>`, or JSON lines; whichever it is."""
+    """Read a file of topics; the format is detected: tab-separated, classic `<top>`, or JSON lines."""
     every = list(json_lines.texts(member, problems, limits=_SMALL, blank=True))
     lines = [(number, text) for number, text in every if text.strip()]
     first = lines[0][1].lstrip() if lines else ""
@@ -113,7 +113,7 @@ def read_run(
     depth: int = DEPTH,
     report: json_lines.Report = json_lines.no_report,
 ) -> tuple[dict[str, list[Hit]], str]:
-    """Read a run: each topic's `depth` best passages by rank (ties: higher score, earlier line), and the tag."""
+    """Read a run: its tag and each topic's top `depth` passages by rank (ties: higher score, then earlier line)."""
     hits: dict[str, list[Hit]] = {}
     seen: set[tuple[str, str]] = set()
     tags: dict[str, int] = {}
@@ -147,7 +147,7 @@ def read_run(
 def read_passages(
     member: Member, needed: Mapping[str, Hit], problems: Problems, *, report: json_lines.Report = json_lines.no_report
 ) -> dict[str, PassageInput]:
-    """Read the wanted passages of a file of JSON lines."""
+    """Read the needed passages of a JSON lines file."""
     texts: dict[str, PassageInput] = {}
     for number, text in json_lines.texts(member, problems, report=report):
         record = json_lines.parse_json(text, problems, file=member.name, line=number)
@@ -179,7 +179,7 @@ def _scored(passage: PassageInput, hit: Hit) -> PassageInput:
 
 
 def _hit(member: Member, number: int, text: str, problems: Problems, tags: dict[str, int]) -> Hit | None:
-    """Return a run's line, or None with what is wrong noted."""
+    """Parse a line of a run; if it is invalid, record the problem and return None."""
     columns = text.split()
     if len(columns) != 6:
         message = f"has {len(columns)} columns: {quote_value(text.strip())}"
@@ -230,7 +230,7 @@ def _json(member: Member, lines: list[tuple[int, str]], problems: Problems) -> I
 
 
 def _classic(member: Member, text: str, problems: Problems) -> Iterator[Query]:
-    """Read `<top>` blocks; description and narrative together are the topic's narrative."""
+    """Read `<top>` blocks; description and narrative together become the topic's narrative."""
     line, counted_to = 1, 0
     end: re.Match[str] | None = None
     while (top := _TOP.search(text, end.end() if end else 0)) and (end := _TOP_END.search(text, top.end())):

@@ -1,4 +1,4 @@
-"""Import pages: choose an importer, upload, follow the run."""
+"""Import pages: choose an importer, upload files, follow the run."""
 
 import uuid
 
@@ -24,7 +24,7 @@ from .problems import BadInput, Problems
 
 @study_page(Role.EDITOR)
 def imports(request: HttpRequest, study: Study) -> HttpResponse:
-    """List what can be imported."""
+    """List the importers, and the imports that can be deleted."""
     runs = [{"run": run, "title": kinds.title(run.kind)} for run in removal.deletable(study)]
     context = {"importers": importers.all_importers(), "runs": runs}
     return render(request, "writing/corpus/imports/list.html", context)
@@ -33,10 +33,10 @@ def imports(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def import_delete(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Delete what an import brought."""
+    """Delete the rows of an import."""
     imported = get_object_or_404(Run, study=study, key=key)
     try:
-        run = removal.start(run=imported, by=request.user)  # type: ignore[arg-type] # study_page lets nobody else in
+        run = removal.start(run=imported, by=request.user)  # type: ignore[arg-type] # study_page requires sign-in
     except removal.NotDeletableError as error:
         messages.error(request, str(error))
         return redirect("import", slug=study.slug)
@@ -45,14 +45,14 @@ def import_delete(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpRes
 
 @study_page(Role.EDITOR, max_bytes=MAX_IMPORT_BYTES)
 def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Import: show the form, or start a run with the files that it brings."""
+    """Show the form, or start a run with the uploaded files."""
     importer = _importer(name)
     if request.method != "POST":
         return _show(request, ImportForm(importer))
     form = ImportForm(importer, request.POST, request.FILES)
     if not form.is_valid():
         return _show(request, form, status=422)
-    by: User = request.user  # type: ignore[assignment] # study_page lets nobody else in
+    by: User = request.user  # type: ignore[assignment] # study_page requires sign-in
     if importer.has_columns:
         [file] = form.files_by_role["file"]
         upload = run_files.store_upload(study=study, source=file, name=file.name, by=by)
@@ -67,7 +67,7 @@ def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 def import_paste(request: HttpRequest, study: Study) -> HttpResponse:
-    """Take questions that are pasted one a line, and start their import."""
+    """Import pasted questions, one per line."""
     form = PasteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         files = {"file": [ContentFile(form.content, name="Pasted questions.txt")]}
@@ -80,7 +80,7 @@ def import_paste(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> HttpResponse:
-    """Show the first rows of an uploaded file, ask what each column holds, and start the import."""
+    """Show the first rows of an uploaded file, let the user choose the columns' roles, and start the import."""
     importer = _importer(name)
     upload = get_object_or_404(Upload, study=study, pk=key)
     if not importer.has_columns:
