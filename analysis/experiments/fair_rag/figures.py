@@ -58,7 +58,7 @@ def _panels(tables: Tables, colours: Spec, panels: Any) -> Spec:
     import altair as alt
 
     rows = tables["fair_curves"]
-    # Ids differ from names; all retrievers together are drawn as a separate line.
+    # All retrievers together (`ALL`) are a separate series.
     names = list(dict.fromkeys(row["retriever"] for row in rows))
     charts = []
     for curve, across, up in panels:

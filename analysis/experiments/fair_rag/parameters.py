@@ -161,11 +161,11 @@ class FairRagParameters(ParameterReader):
 
     @property
     def ways(self) -> int:
-        """The number of ranking policies to sample: each retriever with each alpha, and the oracle."""
+        """The number of ranking methods to sample: each retriever with each alpha, and the oracle."""
         return len(self.retrievers) * len(self.alphas) + 1
 
     def check(self) -> None:
-        """Check bounds and names, and that the budget is enough for all ranking policies."""
+        """Check bounds and names, and that the budget is enough for all ranking methods."""
         _several("retrievers", self.retrievers)
         _several("alphas", self.alphas)
         for alpha in self.alphas:

@@ -136,7 +136,7 @@ def draw_examples(
     utilities: Mapping[List, float],
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Sample one list of each ranking policy with its answer; frequent lists are more likely."""
+    """Sample one list of each ranking method with its answer; frequent lists are more likely."""
     examples_drawn = []
     for one in ranked:
         chances = one.chosen.weight / one.chosen.weight.sum()
@@ -228,7 +228,7 @@ def label(context: StageContext) -> Mapping[str, Any]:
 
 
 def measure(context: StageContext) -> Mapping[str, Any]:
-    """Rank the eligible queries with all policies, generate their distinct lists and compute the measures."""
+    """Rank the eligible queries with all ranking methods, generate their distinct lists and compute the measures."""
     return {query.id: measures for query in context.queries if (measures := _measure(context, query))}
 
 
