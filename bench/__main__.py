@@ -22,7 +22,7 @@ import bench
 
 
 def calibration() -> float:
-    """Seconds for a fixed piece of work: a plain loop and some array arithmetic, the best of three."""
+    """Seconds for a fixed piece of work, a plain loop and some array arithmetic; the best of three."""
     seconds = []
     for _ in range(3):
         began = time.perf_counter()
@@ -37,13 +37,13 @@ def calibration() -> float:
 
 
 def measurements() -> list[str]:
-    """Names of the modules here that measure something."""
+    """Return the names of the measurements: all modules here without a leading underscore."""
     names = (module.name for module in pkgutil.iter_modules(bench.__path__))
     return sorted(name for name in names if not name.startswith("_"))
 
 
 def main() -> int:
-    """Print the table; 1 if a ratio misses its target."""
+    """Print the table; return 1 if a ratio misses its target."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="name", help=f"one of: {', '.join(measurements())}")
     parser.add_argument("--replications", type=int, metavar="N", help="of measurements that simulate; 1,000 by default")

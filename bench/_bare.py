@@ -1,4 +1,4 @@
-"""What the intake of events is measured against: CrowdRAG's URLs, and beside them a view that does one INSERT."""
+"""The baseline for event ingestion: CrowdRAG's URLs plus one view that does a single INSERT."""
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Simulated studies of the published corpus's shape, whose truth is known, as inputs of an analysis."""
+"""Simulated studies with known truth and the shape of the published corpus, as inputs of an analysis."""
 
 # ruff: noqa: E402
 from __future__ import annotations
@@ -8,7 +8,7 @@ import os
 import django
 import numpy as np
 
-# Analyses are of the product, whose settings ask for keys; nothing here is encrypted or stored.
+# Importing the analysis loads the product's settings, which require keys; nothing is encrypted or stored here.
 for _name in ("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"):
     os.environ.setdefault(_name, "simulated")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdrag.settings")
@@ -19,25 +19,25 @@ from analysis.stats import designs
 from analysis.stats.designs import HUMAN, Design, Expectation
 from analysis.stats.simulation import Simulated, answers, simulate
 
-#: 65 topics, six responses, 15 pairs of which two in five are shown in both orders, five judges a pair.
+#: As published: 65 topics, six responses each, 15 pairs per questionnaire (40 % in both orders), five judges per pair.
 TOPICS, DIMENSIONS, PAIRS_A_SHEET = 65, 2, 15
-#: Spam probabilities as published: means of the dimensions from 0.53 to 0.64, standard deviations about 0.29.
+#: Published spam probabilities: means of the dimensions from 0.53 to 0.64, standard deviations about 0.29.
 SPAM_MEAN, SPAM_SD = 0.58, 0.29
 STYLES = ("bullet", "essay", "news")
 DIFFICULTY = 0.6
-#: How often a model, asked in either way, and each of the experts answers without looking; experts judge some topics.
+#: Spam probabilities of the model (by either inference) and of each expert; experts judge only some topics.
 MODEL_SPAM, EXPERT_SPAM, EXPERTS, EXPERT_TOPICS = 0.35, 0.2, 4, 20
 
 
 def design(topics: int = TOPICS, dimensions: int = DIMENSIONS) -> Design:
-    """The published design; the last dimension leaves no choice but a or b."""
+    """The published design; the last dimension is a forced choice between a and b."""
     return Design(
         topics=topics, responses=6, styles=3, dimensions=dimensions, forced=1, k=5, both_orders=0.4, items=PAIRS_A_SHEET
     )
 
 
 def expectation(rng: np.random.Generator, dimensions: int = DIMENSIONS) -> Expectation:
-    """People and merits as the published analysis found them."""
+    """Judges and merits as estimated in the published analysis."""
     people = designs.competence(1 - SPAM_MEAN, SPAM_SD, dimensions=dimensions, rng=rng)
     strategy = rng.dirichlet([3.0] * 3, people.spam.shape)
     return Expectation(
@@ -47,12 +47,12 @@ def expectation(rng: np.random.Generator, dimensions: int = DIMENSIONS) -> Expec
 
 
 def draw(rng: np.random.Generator, topics: int = TOPICS, dimensions: int = DIMENSIONS) -> Simulated:
-    """A study with new topics, responses and people."""
+    """Simulate a study with new topics, responses and judges."""
     return simulate(design(topics, dimensions), expectation(rng, dimensions), rng)
 
 
 def as_inputs(study: Simulated, rng: np.random.Generator) -> Inputs:
-    """What an analysis reads of a simulated study and of experts and a model who judge its pairs: no texts."""
+    """Convert a simulated study to an analysis's inputs, with judgments by experts and a model, but without texts."""
     shape, size = study.design, study.design.responses
     names = tuple(f"topic-{topic:04d}" for topic in range(shape.topics))
     responses = tuple(
@@ -96,7 +96,7 @@ def _pool(
 
 
 def _positions(study: Simulated) -> np.ndarray:
-    """The place of each vote in its judge's questionnaire, from 1."""
+    """The position of each vote in its judge's questionnaire, from 1."""
     order = np.lexsort((study.item, study.coder))
     sizes = np.bincount(study.coder, minlength=study.design.people)
     begin = np.repeat(np.cumsum(sizes) - sizes, sizes)

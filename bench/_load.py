@@ -1,4 +1,4 @@
-"""Load for a web server: requests over connections that stay open, as many as it takes or at a fixed rate."""
+"""Load for a web server over persistent connections: as many requests as possible, or a fixed rate."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Requests = Callable[[int], Iterator[bytes]]
 
 @dataclass
 class Seen:
-    """What came back: seconds of each answer, and what was no answer of status 200."""
+    """Results: the duration of each answer in seconds, and responses with a status other than 200."""
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
 def request(path: str, body: bytes, headers: str = "", method: str = "POST") -> bytes:
-    """A request as bytes; a POST if nothing else is said."""
+    """A request as bytes; POST by default."""
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -31,7 +31,7 @@ class _Connection:
         self.writer: asyncio.StreamWriter | None = None
 
     async def send(self, sent: bytes) -> bytes:
-        """Send; return the answer's head. A connection that the server closed while it was idle is made anew."""
+        """Send a request and return the head of its answer. Reconnect if the server closed an idle connection."""
         for fresh in (False, True):
             if self.writer is None or fresh:
                 self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -65,7 +65,7 @@ async def _one(connection: _Connection, sent: bytes, seen: Seen, since: float) -
 
 
 def closed(port: int, senders: list[Iterator[bytes]], seconds: float) -> Seen:
-    """Each sender sends its next request when the last one is answered."""
+    """Closed loop: each sender sends its next request when the last one is answered."""
 
     async def sender(requests: Iterator[bytes], seen: Seen, ends_at: float) -> None:
         connection = _Connection(port)
@@ -82,7 +82,10 @@ def closed(port: int, senders: list[Iterator[bytes]], seconds: float) -> Seen:
 
 
 def opened(port: int, senders: list[Iterator[bytes]], rate: float, seconds: float) -> Seen:
-    """Requests go out at a fixed rate, one sender after another; an answer's time counts from when it was due."""
+    """Open loop: requests are sent at a fixed rate, in turn by all senders.
+
+    Durations count from when a request was due.
+    """
 
     async def sender(requests: Iterator[bytes], seen: Seen, due: list[float]) -> None:
         connection = _Connection(port)

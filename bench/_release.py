@@ -1,4 +1,4 @@
-"""A study with many events of writing and many responses, and what a release of it costs; in a process of its own."""
+"""A study with many writing events and responses, and the cost of its release; in a separate process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "asked", "who", "reads", 
 
 
 def fill(responses: int, events: int) -> None:
-    """Make the study: of so many responses, as many are people's as it takes to have so many events."""
+    """Create the study.
+
+    People write as many of the responses as this number of events needs; the others are a model's.
+    """
     from datetime import UTC, datetime
 
     from django.db import connection
@@ -47,11 +50,11 @@ def fill(responses: int, events: int) -> None:
             for n in range(begin, min(begin + STEP, responses))
         )  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # as an import does, and the database by itself a minute later
+        cursor.execute("ANALYZE")  # an import does this; otherwise autovacuum would do it a minute later
 
 
 def _log(wanted: str) -> tuple[str, list[list]]:
-    """Return what came of it and how it was typed: one letter of twenty is a wrong one first, and is taken back."""
+    """Return a text and its typing events: about every twentieth letter is wrong at first and deleted."""
     text, events = "", []
     for n in range(EVENTS_OF_A_LOG):
         ms, at = 200 * n, len(text)
@@ -107,7 +110,7 @@ def _written(study, topics, style, people, numbers, now) -> None:
 
 
 def measure() -> dict:
-    """Write the release while others write, then the same rows by COPY through gzip."""
+    """Write the release during concurrent writes, then copy the same rows with COPY through gzip."""
     import os
 
     from django.db import connection
@@ -165,7 +168,7 @@ def _release(study, choices, root: Path, with_layout: bool) -> tuple[dict, dict[
 
 
 def _keep_writing(done: threading.Event) -> None:
-    """Add responses all the while: none of them may be in the release."""
+    """Keep adding responses; none of them may appear in the release."""
     from django.db import connection
     from django.utils import timezone
 
@@ -186,7 +189,7 @@ def _keep_writing(done: threading.Event) -> None:
 
 
 def _copied(connection, root: Path, rows: dict[str, int]) -> tuple[float, int]:
-    """Put the very rows of the release into tables, and copy them out through gzip of the same level."""
+    """Insert the release's rows into tables, and copy them with gzip at the same level."""
     import pyarrow.parquet as pq
 
     kinds = {"int64": "bigint", "double": "double precision", "bool": "boolean", "timestamp[us, tz=UTC]": "timestamptz"}
@@ -213,7 +216,7 @@ def _copied(connection, root: Path, rows: dict[str, int]) -> tuple[float, int]:
 
 
 def _unpacked(root: Path) -> int:
-    """Return how many bytes the JSON lines of the tables have, unpacked."""
+    """Return the unpacked size of the tables' JSON lines in bytes."""
     size = 0
     for path in (root / "jsonl").glob("*.gz"):
         with gzip.open(path) as file:

@@ -1,4 +1,4 @@
-"""Settings of the web server that the intake of events is measured on: CrowdRAG's own, and one URL more."""
+"""Settings of the web server that measures event ingestion: CrowdRAG's own, plus one URL."""
 
 from crowdrag.settings import *  # noqa: F403 - settings are all names of a module
 

@@ -1,4 +1,4 @@
-"""The sample of crowdrag25 in a data folder of its own, and Python that runs beside it."""
+"""The sample of crowdrag25 in a separate data folder, with commands and functions run on it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ STUDY = "bench"
 
 
 class Study:
-    """An imported study; `call` runs a command of crowdrag, `measure` a function in a fresh process beside it."""
+    """An imported study. `call` runs a crowdrag command, `measure` a function in a fresh process."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
 
     def call(self, *arguments: str) -> str:
-        """Run a command and return what it prints."""
+        """Run a command and return its output."""
         done = subprocess.run(
             [*COMMAND, *arguments], env=self._environment, capture_output=True, text=True, check=False, cwd=ROOT
         )
@@ -32,7 +32,7 @@ class Study:
         return done.stdout
 
     def measure(self, where: str) -> dict:
-        """Call `module:function`, which returns something JSON can hold, in a process of its own."""
+        """Call `module:function` in a separate process; its result must be JSON."""
         module, function = where.split(":")
         said = self.call(
             "shell", "-c", f"import json; from {module} import {function} as f; print('said', json.dumps(f()))"
@@ -42,7 +42,7 @@ class Study:
 
 @contextmanager
 def sample() -> Iterator[Study | None]:
-    """Import the sample; None where CROWDRAG_DATA is not set."""
+    """Import the sample; None if CROWDRAG_DATA is not set."""
     root = os.environ.get("CROWDRAG_DATA")
     if not root:
         yield None
@@ -59,7 +59,7 @@ def sample() -> Iterator[Study | None]:
 
 
 def peak() -> int:
-    """The largest memory that this process had, in bytes."""
+    """Peak memory of this process in bytes."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

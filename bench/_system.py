@@ -1,4 +1,4 @@
-"""A system of its own for a measurement: database, broker and web server in a folder that goes with them."""
+"""A separate system for a measurement: database, broker and web server in a temporary folder."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def system(settings: str = "crowdrag.settings", **variables: str) -> Iterator[DataFolder]:
-    """Start database and broker, set up Django with these settings, and make all tables; the folder of it all.
+    """Start database and broker, set up Django with these settings, create all tables, and yield the folder.
 
-    The environment is in the end as it was before.
+    The environment is restored at the end.
     """
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
@@ -56,7 +56,7 @@ def _set_up() -> BaseDatabaseWrapper:
 
 @contextmanager
 def web(folder: DataFolder) -> Iterator[Server]:
-    """Start the web server of a system as `crowdrag up` does; it answers."""
+    """Start the web server as `crowdrag up` does, and yield it once it answers."""
     from django.db import connection
 
     from tests.writing.editor.served_editor import Server

@@ -1,4 +1,4 @@
-"""The judgments that the measurements run on: the sample, or synthetic ones of the same shape."""
+"""Judgments for the measurements: the sample, or synthetic judgments of the same shape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DIMENSIONS = (
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Judgments of presented pairs; ids as in the file and as numbers."""
+    """Judgments of presented pairs, with ids as in the file and as numbers."""
 
     source: str
     task: list[str]  # (n_judgments,)
@@ -40,7 +40,7 @@ class Votes:
 
 
 def load() -> Votes:
-    """The sample's judgments where CROWDRAG_DATA is set, synthetic ones otherwise."""
+    """Return the sample's judgments if CROWDRAG_DATA is set, else synthetic ones."""
     folder = os.environ.get("CROWDRAG_DATA")
     path = Path(folder or ".") / "crowdrag25" / "raw" / "study2_responses.jsonl.gz"
     if folder and path.exists():
@@ -56,7 +56,7 @@ def load() -> Votes:
 
 
 def _synthetic(rng: np.random.Generator) -> list[tuple]:
-    """40 topics of six responses, 21 presented pairs each, five of 420 workers a pair."""
+    """Draw judgments: 40 topics of six responses, 21 presented pairs each, and five of 420 workers per pair."""
     spam = rng.beta(1.5, 1.0, size=420)
     table = []
     for topic in range(40):
@@ -101,7 +101,7 @@ def _number(source: str, table: list[tuple]) -> Votes:
 
 
 def best_time(work: Callable[[], object], repeats: int) -> float:
-    """Seconds of the fastest of several calls: what the machine's other work disturbed least."""
+    """Return the shortest of several durations in seconds, the one least disturbed by other work on the machine."""
     seconds = []
     for _ in range(repeats):
         began = time.perf_counter()

@@ -1,7 +1,8 @@
 """An update after 100 new judgments against a full analysis of the same: times faster, and the share of equal labels.
 
-On the sample (rows read, everything computed; texts too in the full analysis) and on a synthetic study of the paper's
-size, both with the last 100 judgments held out at first. Processor time: what else the machine does is not in it.
+Measured on the sample (rows are read and everything is computed; the full analysis also covers texts) and on a
+synthetic study of the paper's size. The last 100 judgments are held out at first. Processor time excludes other work on
+the machine.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ REPEATS = 3
 
 
 def run() -> list[dict]:
-    """Both studies."""
+    """Measure both studies."""
     with sample() as study:
         if study is None:
             print("  the sample is skipped: CROWDRAG_DATA is not set")
@@ -47,7 +48,7 @@ def _rows(name: str, found: dict) -> list[dict]:
 
 
 def sample_study() -> dict:
-    """The sample, read from the database each time."""
+    """Measure the sample, read from the database each time."""
     from analysis.inputs import queries
     from analysis.inputs.texts import Texts
     from crowdrag.studies.models import Study
@@ -57,7 +58,7 @@ def sample_study() -> dict:
 
 
 def synthetic_study() -> dict:
-    """A synthetic study with texts."""
+    """Measure a synthetic study with texts."""
     from tests.analysis.analyses import synthetic_inputs
 
     whole = synthetic_inputs.with_texts(synthetic_inputs.study())
@@ -102,7 +103,7 @@ def _measured(load: Callable[[], Any], texts: Callable[[Any], Any]) -> dict:
 
 
 def _processor(work: Callable[[], Any], repeats: int) -> tuple[Any, float]:
-    """What it returns, and the least of the processor times it took."""
+    """Return the result of the work and the shortest of its processor times."""
     times = []
     for _ in range(repeats):
         began = time.process_time()

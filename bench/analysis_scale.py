@@ -1,6 +1,6 @@
 """All statistics of judgments at 100 times the paper's size, and those of texts at 10: time linear, within memory.
 
-Each size in a process of its own, whose peak memory is then its own too. Processor time, of one process.
+Each size runs in a separate process, so that its peak memory can be measured. Times are processor times of one process.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from bench._study import peak
 SMALL, LARGE = 10, 100
 TEXTS_SMALL, TEXTS_LARGE = 1, 10
 LIMIT = 4 * 2**30
-#: Ten times the data no longer fit the processor's caches, so that somewhat more than ten times the time is linear.
+#: Ten times the data exceed the processor's caches, so a little more than ten times the time still counts as linear.
 GROWTH = 1.5
 
 
 def run() -> list[dict]:
-    """Judgments alone, then with texts."""
+    """Measure judgments alone, then with texts."""
     return [
         *_rows("judgments", _measured("judgments", SMALL), _measured("judgments", LARGE)),
         *_rows("judgments and texts", _measured("texts", TEXTS_SMALL), _measured("texts", TEXTS_LARGE)),

@@ -1,7 +1,7 @@
 """The whole analysis of the sample: all tables and figures, 1,000 resamples, without BERTScore; by family.
 
-The run as a worker does it: rows read, tables computed and stored, then every figure drawn. Without CROWDRAG_DATA
-there is nothing to analyse, and nothing is measured.
+The run is that of a worker: read rows, compute and store tables, then draw every figure. Without CROWDRAG_DATA, nothing
+is measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECONDS, BYTES = 60, 1.5 * 2**30
 
 
 def run() -> list[dict]:
-    """Analyse once, in a process of its own."""
+    """Analyse once, in a separate process."""
     with sample() as study:
         if study is None:
             print("  skipped: CROWDRAG_DATA is not set")
@@ -45,7 +45,7 @@ def run() -> list[dict]:
 
 
 def analyse() -> dict:
-    """Analyse the imported study and draw its figures; how long each part took."""
+    """Analyse the imported study and draw its figures; return the duration of each part."""
     from analysis.analyses import services
     from analysis.figures import figure
     from analysis.tables import run_tables

@@ -1,6 +1,6 @@
 """What an attacker or a full disk can do: slow clients, large bodies, hostile texts, a disk without room.
 
-All of it on this machine alone, in folders of its own, a bounded number of times.
+Everything runs on this machine only, in separate folders, with limited repetitions.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ STARTS = {
     b"Content-Length: 500000000\r\n\r\n--x\r\n",
 }
 BODIES, BODY, SENT = 10, 500_000_000, 4_000_000
-# As in tests/test_linear_time.py; there every text is tried, here each reader's slowest is printed.
+# As in tests/test_linear_time.py, which tests every text; here only each reader's slowest one is printed.
 SMALL, LARGE, HARMLESS, MOST_TIMES = 10_000, 100_000, 0.3, 30
 DISK_MB, DOCTOR_WITHIN, READY_WITHIN = 400, 10.0, 10.0
 
 
 def run() -> list[dict]:
-    """Measure."""
+    """Run all attacks."""
     with system() as folder:
         rows = [*_on_the_web(folder), *_hostile_texts()]
     return [*rows, *_on_a_full_disk()]
@@ -54,7 +54,7 @@ def _on_the_web(folder: DataFolder) -> list[dict]:
 
 
 def _sign_in_page(port: int) -> float:
-    """Seconds until the page on which one signs in is there."""
+    """Seconds until the sign-in page is loaded."""
     began = time.perf_counter()
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with contextlib.closing(client):
@@ -81,7 +81,7 @@ def _slow_clients(server: Server, name: str, start: bytes) -> dict:
 
 
 def _large_bodies(server: Server, folder: DataFolder) -> dict:
-    """Anonymous files of half a gigabyte: what of them comes to the disk, and how soon they are refused."""
+    """Send anonymous files of 500 MB; measure the bytes written to disk and the time until they are refused."""
     most, over = 0, threading.Event()
 
     def watch() -> None:

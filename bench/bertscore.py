@@ -15,14 +15,14 @@ from analysis.rag import checkpoints, encoders
 from analysis.text.bertscore import scores
 from analysis.text.statements import without_markers
 
-#: The peer is called for so many seconds; ours for all topics that it got through.
+#: Seconds for which the peer is called; ours scores the topics that the peer finished in this time.
 SECONDS = float(os.environ.get("BENCH_BERTSCORE_SECONDS", "60"))
 Topic = tuple[list[str], list[tuple[int, int]]]
 
 
 def run() -> list[dict]:
-    """Same model, layer and device; both have it loaded before the time begins."""
-    from bert_score import BERTScorer  # a peer for developers
+    """Compare with the same model, layer and device, loaded before the measurement."""
+    from bert_score import BERTScorer  # the peer, a development dependency
 
     encoder = encoders.load()
     package = BERTScorer(
@@ -66,14 +66,17 @@ def run() -> list[dict]:
 
 
 def _study(encoder: encoders.Encoder, texts: list[str], pairs: list[tuple[int, int]]) -> list[float]:
-    """Each text once, each pair once, as a run does it; then what was asked for."""
+    """Score each text and each pair once, as a run does, then return the scores in the requested order."""
     every = list(combinations(range(len(texts)), 2))
     found = dict(zip(every, scores(encoder.encode(texts), every), strict=True))
     return [found[min(pair), max(pair)].f1 for pair in pairs]
 
 
 def _topics() -> tuple[list[Topic], str]:
-    """The judged responses of each topic, each as a candidate for each other one: any of them may be graded best."""
+    """Return the judged responses of each topic.
+
+    Each is a candidate for every other one, since any may be graded best.
+    """
     data = os.environ.get("CROWDRAG_DATA")
     texts = _sample(Path(data, "crowdrag25")) if data else _made_up()
     source = "CrowdRAG-25 sample" if data else "made-up texts"

@@ -1,10 +1,9 @@
 """How well labels and competences predict votes that they have not seen, by how labels are found, on the sample.
 
-One vote of each pair and dimension is held out at random, and predicted: the voter spams with the probability fitted
-to their other votes, and then votes as often for each label as everybody does; otherwise they give the true label,
-each as probable as the other votes say. Better is a lower log loss, and a lower calibration error: the mean distance,
-in ten bins, between the probability of a vote and how often it was given. Without CROWDRAG_DATA there is nothing to
-analyse, and nothing is measured.
+One vote of each pair and dimension is held out at random and predicted. The voter spams with the probability fitted to
+their other votes, and then votes for each label as often as all voters do. Otherwise they give the true label, whose
+probabilities come from the other votes. Better means a lower log loss and a lower calibration error: the mean distance,
+in ten bins, between the probability of a vote and its frequency. Without CROWDRAG_DATA, nothing is measured.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def run() -> list[dict]:
 
 
 def held_out() -> dict[str, Any]:
-    """Log loss and calibration error by how labels are found."""
+    """Return log loss and calibration error for each way of finding labels."""
     from analysis.inputs import queries
     from crowdrag.studies.models import Study
 
@@ -69,7 +68,7 @@ def held_out() -> dict[str, Any]:
 
 
 def _models(votes: list[np.ndarray], sizes: dict[str, int], rng: np.random.Generator) -> list[tuple[str, Any]]:
-    """The three ways of finding labels."""
+    """Fit the three ways of finding labels."""
     from analysis.stats import mace, mace_posterior
 
     return [

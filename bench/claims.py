@@ -1,6 +1,6 @@
 """Claiming questionnaires: rate against the bare SQL claim, and the time of a claim with 10 and a million free places.
 
-Stores of its own, and all who claim, on this machine's cores at once.
+Separate database and broker; all claims run at once on this machine's cores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FEW, MANY, K, TIMED = 10, 1_000_000, 5, 300
 
 
 def run() -> Iterator[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system():
         yield _rate()
         yield _flat()
@@ -56,7 +56,7 @@ def _rate() -> dict:
 
 
 def _flat() -> dict:
-    """The time of one claim, in turn, where few places are free and where many are."""
+    """Compare the time of a claim with few and with many free places, alternately."""
     from tests.annotation.judge_actions import sheets
     from tests.annotation.judging.concurrent_claims import grow
 
@@ -78,7 +78,7 @@ def _flat() -> dict:
 
 
 def _one(here: World, person: object) -> float:
-    """Claim, and give back, so that as many places are free for the next one."""
+    """Claim a place, then give it back, so that the number of free places stays the same."""
     from annotation.judging import claims, leases
     from tests.factories import NOW
 

@@ -1,12 +1,12 @@
 """How often each kind of interval holds the true value, in simulated studies of the published corpus's shape.
 
-True is what the same figure would be on average over studies with other topics and other judges
-(docs/methods/intervals.md): it is measured as the mean over all replications, or known from what is drawn.
+The true value is the average of the same figure over studies with other topics and other judges
+(docs/methods/intervals.md): the mean over all replications, or a known value of the simulation.
 
     python -m bench coverage                       1,000 replications
     python -m bench coverage --replications 200    fewer, with a larger Monte Carlo error
 
-Finished replications are kept in the file that CROWDRAG_COVERAGE names, if it is set; another run goes on from there.
+Finished replications are stored in the file named by CROWDRAG_COVERAGE, if it is set; another run continues from there.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from analysis.stats.simulation import Simulated
 from analysis.stats.weighted import weighted_quantile, weighted_ratio, weighted_spearman
 from analysis.tables.rows import Row
 
-#: Kind of interval, what it is of, its estimate and ends, and the true value where it is known.
+#: Kind of interval, its subject, estimate, low, high, and the true value if it is known.
 Said = tuple[str, str, float, float, float, float | None]
 
-#: Coverage may differ from 0.95 by so much.
+#: Tolerated difference of coverage from 0.95.
 NEAR = 0.02
 SETTINGS = AnalysisSettings(resamples=400, restarts=3, refine=0)
-#: Limits the draws of labels to a quarter of an analysis's, for speed: a mean grade differs by some 0.01 with them, and
+#: Limits the draws of labels to a quarter of an analysis's, for speed. This changes a mean grade by about 0.01, while
 #: its interval is 0.5 wide.
 WORK = 2**21
-#: Table, the columns that tell its rows apart, and value and ends of each of its intervals.
+#: Table, columns that identify its rows, and columns of estimate, low and high of each interval.
 TABLES = (
     ("agreement", ("coders", "split", "dimension"), ("alpha", "low", "high")),
     ("agreement_means", ("coders", "split"), ("alpha", "low", "high")),
@@ -61,7 +61,7 @@ TABLES = (
         for measure in ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
     ),
 )
-#: Ranks of the responses to these topics are counted; the others are alike.
+#: Ranks are only counted for responses to these topics; the other topics are alike.
 RANKED = ("topic-0000", "topic-0001")
 KIND_BY = {"agreement": 1, "agreement_means": 1, "leaderboard": 1, "order_effects": 1, "grade_tests": 1}
 
@@ -76,7 +76,7 @@ def run(replications: int = 1000) -> list[dict]:
 
 
 def replicated(replications: int) -> Iterator[list[Said]]:
-    """What each replication said, those that were kept first."""
+    """Yield the intervals of each replication, stored ones first."""
     kept = os.environ.get("CROWDRAG_COVERAGE")
     done = Path(kept).read_text(encoding="utf-8").splitlines() if kept and Path(kept).exists() else []
     yield from (json.loads(line) for line in done[:replications])
@@ -89,13 +89,13 @@ def replicated(replications: int) -> Iterator[list[Said]]:
 
 
 def replicate(rng: np.random.Generator) -> list[Said]:
-    """Every kind of interval in one simulated study."""
+    """Compute every kind of interval in one simulated study."""
     study = _crowd.draw(rng)
     return [*judged(study, rng), *spam(study, rng), *written(rng), *asked(rng), *counted(rng)]
 
 
 def judged(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
-    """All tables that an analysis makes of judgments."""
+    """Yield the intervals in all tables of judgments."""
     inputs = _crowd.as_inputs(study, rng)
     with mock.patch.object(mace_posterior, "_WORK", WORK):
         tables = compute(inputs, settings=SETTINGS, seed=int(rng.integers(2**31))).tables
@@ -109,7 +109,10 @@ def judged(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
 
 
 def ranked(study: Simulated, rows: list[Row]) -> Iterator[Said]:
-    """Grades of responses: their intervals hold what the votes leave open of the labels, so truth has the true ones."""
+    """Yield grades of responses.
+
+    Their intervals cover the uncertainty of labels given the votes, so the truth uses the true labels.
+    """
     grade = fit_grades(study, study.truth[:, :, None])[0][..., 0]
     for row in rows:
         if row["topic"] in RANKED and row["rank_low"] is not None:
@@ -120,7 +123,10 @@ def ranked(study: Simulated, rows: list[Row]) -> Iterator[Said]:
 
 
 def spam(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
-    """Live spam probabilities: the true one is the judge's own, over topics of any difficulty."""
+    """Yield live spam probabilities.
+
+    The true value is the judge's own probability, averaged over topics of any difficulty.
+    """
     nodes, weights = np.polynomial.hermite_e.hermegauss(31)
     for d in (0,):
         votes = (study.item, study.coder, study.label[:, d])
@@ -135,7 +141,7 @@ def spam(study: Simulated, rng: np.random.Generator) -> Iterator[Said]:
 
 
 def written(rng: np.random.Generator) -> Iterator[Said]:
-    """Tables of what was written and paid: 65 topics with six responses each, then five topics with one each."""
+    """Yield intervals of writing and pay: 65 topics with six responses each, then five topics with one each."""
     for topics, each in ((65, 6), (5, 1)):
         place = np.repeat(np.arange(topics), each)
         shared = rng.normal(size=topics)[place]
@@ -158,7 +164,7 @@ def written(rng: np.random.Generator) -> Iterator[Said]:
 
 
 def asked(rng: np.random.Generator) -> Iterator[Said]:
-    """Intervals of experiments, over 200 questions: means, paired differences, shares."""
+    """Yield intervals of experiments on 200 questions: means, paired differences, shares."""
     resampled = Resampled(200, SETTINGS.resamples, rng)
     level = rng.normal(size=200)
     right = rng.random((2, 200)) < 1 / (1 + np.exp(-level - np.array([[0.5], [0.0]])))
@@ -177,7 +183,7 @@ def asked(rng: np.random.Generator) -> Iterator[Said]:
 
 
 def counted(rng: np.random.Generator) -> Iterator[Said]:
-    """Rates of questionnaires (Wilson), many and few."""
+    """Yield rates of questionnaires (Wilson), for a larger and a smaller number."""
     for n in (60, 10):
         count = int(rng.binomial(n, 0.15))
         found = wilson(count, n)
@@ -194,7 +200,7 @@ def _logistic_normal(mean: float) -> float:
 
 
 def _row(kind: str, by_key: dict[str, list[tuple[float, ...]]]) -> dict:
-    """Coverage of one kind, means over what it is of; its Monte Carlo error over replications."""
+    """Coverage of one kind of interval, averaged over its subjects, with its Monte Carlo error over replications."""
     held, widths = defaultdict(list), []
     for numbers in by_key.values():
         estimate, low, high, truth = np.array(numbers, dtype=np.float64).T

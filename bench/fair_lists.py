@@ -1,7 +1,8 @@
 """Generator calls of a fair RAG run, as its server counts them: labels and distinct top-k lists, and no more.
 
-A run as researchers start it, in stores of its own, behind the gateway; the server answers at once and takes down every
-request. What it should have been asked is counted apart: from all sampled rankings, before one of them is a prompt.
+The run is started as researchers do it, on a separate database and broker, through the gateway. The server answers at
+once and records every request. The expected requests are counted independently, from all sampled rankings before they
+become prompts.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WORDS = ("alder", "birch", "cedar", "dogwood", "noise", "")
 
 
 def run() -> list[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system() as folder, Counting() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -41,7 +42,7 @@ def _rows(server: Counting, data: Path) -> list[dict]:
     seconds = time.perf_counter() - began
     labelled, lists, rankings = _wanted(made)
     costs = {row["step"]: row for row in ResultTable.objects.get(run=made, name="fair_costs").rows}
-    # Labels show one document or none; no list of the run is as short.
+    # Prompts of labels show at most one document; every list of the run is longer.
     alone = sum(asked.count("text ") <= 1 for asked in server.seen)
     detail = f"{seconds:.0f} s, load average {os.getloadavg()[0]:.1f}"
     return [
@@ -69,7 +70,7 @@ def _rows(server: Counting, data: Path) -> list[dict]:
 
 
 def _worked_on(server: Counting, data: Path) -> Any:
-    """Start a run by the server's model and work on it; the run, done."""
+    """Start a run with the server's model, process it, and return the finished run."""
     from analysis.experiments import services
     from analysis.experiments.experiment import get
     from crowdrag.jobs import leases, run_files, worker
@@ -97,7 +98,7 @@ def _worked_on(server: Counting, data: Path) -> Any:
 
 
 def _questions() -> list[dict]:
-    """Questions whose documents each bring a word into the answer, some a right one."""
+    """Questions whose documents each add a word to the answer; some words are correct."""
     from tests.analysis.rag.fair_rag.planted import query
 
     rng = np.random.default_rng(0)
@@ -113,7 +114,7 @@ def _questions() -> list[dict]:
 
 
 def _wanted(made: Any) -> tuple[int, int, int]:
-    """Labels, distinct lists and rankings of the questions that took part, from the sampled rankings themselves."""
+    """Count labels, distinct lists and rankings of the eligible questions from the sampled rankings."""
     from analysis.experiments import question_sets, retrievers, unit_results
     from analysis.rag.fair_rag.rankings import rank
     from analysis.rag.fair_rag.utility import Labels
@@ -137,7 +138,7 @@ def _wanted(made: Any) -> tuple[int, int, int]:
 
 
 class Counting(ThreadingHTTPServer):
-    """A model server that says the words of the documents it is shown, and takes down all that it is asked."""
+    """A model server that answers with the words of the documents in the prompt and records all requests."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -148,7 +149,7 @@ class Counting(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The server's URL."""
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
 
@@ -158,7 +159,7 @@ class _Answering(BaseHTTPRequestHandler):
     server: Counting
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         from tests.analysis.rag.fair_rag.planted import answer, said

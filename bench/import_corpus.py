@@ -1,7 +1,7 @@
 """The import of the CrowdRAG-25 sample: time, memory, and what its writing logs take in the database.
 
-In a data folder of its own, by the command that a researcher types, which starts the stores for itself. Without
-CROWDRAG_DATA there is nothing to import, and nothing is measured.
+It runs the researcher's command in a separate data folder; the command starts the database and broker itself. Without
+CROWDRAG_DATA, nothing is measured.
 """
 
 from __future__ import annotations

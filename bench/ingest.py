@@ -1,6 +1,6 @@
 """Taking in the editor's events: rate against a bare view that does one INSERT, and latency at 200 batches a second.
 
-Stores of its own, gunicorn as `crowdrag up` starts it, and the load, all on this machine's cores at once.
+Separate database and broker, gunicorn as in `crowdrag up`, and the load share this machine's cores.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crowdrag.runtime.data_folder import DataFolder
 
 ROUNDS, SECONDS, SENDERS = 15, 1.5, 16
 RATE, WRITERS, LASTING, LIMIT = 200, 200, 30.0, 0.150
-# What a person types in about two seconds, every key timed.
+# About two seconds of typing, with a time for every key.
 TYPED = [
     event
     for n in range(8)
@@ -29,7 +29,7 @@ TYPED = [
 
 
 def run() -> list[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system("bench._serving") as folder:
         return _measured(folder)
 
@@ -88,7 +88,7 @@ def _rates(port: int, writers: list[Iterator[bytes]]) -> list[tuple[float, float
 
 
 def _writer() -> Iterator[bytes]:
-    """The requests of one writer, whose session is open."""
+    """Yield the requests of one writer with an open session."""
     from django.utils import timezone
 
     from tests.factories import WritingTaskFactory

@@ -1,6 +1,6 @@
 """Models as judges: throughput against a server of known latency, storing included, over what is possible at best.
 
-Stores of its own; the server is a process of its own that answers every question after exactly so long.
+Separate database and broker; the server is a separate process that answers every question after a fixed latency.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DIMENSIONS = 7
 
 
 def run() -> list[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system("bench._serving"):
         port, server = _serve()
         try:
@@ -32,7 +32,7 @@ def run() -> list[dict]:
 
 
 def _one(port: int, inference: str) -> dict[str, Any]:
-    """Have so many calls made, and say how long that took."""
+    """Make a fixed number of calls and measure their duration."""
     from annotation.llm_judges import judge_run
     from annotation.llm_judges.run_orders import Order
     from annotation.models import JudgingAnswer, Judgment
@@ -67,7 +67,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     stored = Judgment.objects.filter(item__campaign__source=source).count()
     assert JudgingAnswer.objects.filter(run=started, outcome="JUDGED").count() == calls
     assert stored == calls // questions * DIMENSIONS
-    ideal = -(-calls // IN_FLIGHT) * LATENCY  # whole rounds: nobody makes a call in less than its latency
+    ideal = -(-calls // IN_FLIGHT) * LATENCY  # whole rounds: no call is faster than its latency
     return {
         "name": f"{inference.lower()}: calls a second, over {IN_FLIGHT} in flight at {LATENCY * 1000:.0f} ms each",
         "ratio": ideal / seconds,
@@ -78,7 +78,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
 
 
 def _campaign(pairs: int) -> tuple[Any, Any]:
-    """A people's campaign with so many pairs of 250 words each, that asks seven questions."""
+    """Create a campaign for people with this number of pairs of 250 words each and seven questions."""
     from django.utils import timezone
 
     from annotation.campaigns.default_dimensions import ensure_pairwise
@@ -104,7 +104,7 @@ def _campaign(pairs: int) -> tuple[Any, Any]:
 
 
 def _serve() -> tuple[int, multiprocessing.process.BaseProcess]:
-    # With its protocol said, asyncio sends on its connections without waiting for more to send.
+    # asyncio sets TCP_NODELAY only if the socket names its protocol; without it, small packets would be delayed.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen(256)
@@ -114,7 +114,7 @@ def _serve() -> tuple[int, multiprocessing.process.BaseProcess]:
 
 
 def _answer_all(listening: socket.socket) -> None:
-    """Answer every question after the latency: the first option to each."""
+    """Answer every request after the latency, with the first option for each question."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -137,7 +137,8 @@ def _answer_all(listening: socket.socket) -> None:
                 ).encode()  # fmt: skip
                 await asyncio.sleep(LATENCY - (asyncio.get_running_loop().time() - came))
                 head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-                # In one piece: the kernel keeps a second one back until the first is acknowledged, 40 ms later.
+                # In a single write: otherwise the kernel delays the second packet by 40 ms, until the first is
+                # acknowledged.
                 writer.write(head % len(content) + content)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()

@@ -1,6 +1,6 @@
 """People who judge: 200 at once, each an answer every 3 s, a report of times every 15, the page anew every minute.
 
-Stores of its own, gunicorn as `crowdrag up` starts it, and the load, all on this machine's cores at once.
+Separate database and broker, gunicorn as in `crowdrag up`, and the load share this machine's cores.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from tests.writing.editor.served_editor import Server
 
 PEOPLE, EVERY, REPORTS_EVERY, OPENS_EVERY, LASTING, LIMIT = 200, 3.0, 15.0, 60.0, 60.0, 0.200
-# As in the paper: fifteen pairs with seven questions each, five people a pair.
+# As in the paper: 15 pairs with seven questions each, five judges per pair.
 RESPONSES, PAIRS, QUESTIONS, K = 6, 15, 7, 5
 WORDS = 270
 
 
 def run() -> list[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system() as folder:
         return _measured(folder)
 
@@ -41,7 +41,7 @@ def _measured(folder: DataFolder) -> list[dict]:
     with web(folder) as server:
         people = _people(here, server)
         connection.close()
-        # Warm: each process has compiled what it needs before anybody looks at the clock.
+        # Warm up, so that each process has compiled everything before the measurement.
         _load.opened(server.port, people, PEOPLE / EVERY, 3.0)
         rate = PEOPLE * (1 / EVERY + 1 / REPORTS_EVERY + 1 / OPENS_EVERY)
         seen = _load.opened(server.port, people, rate, LASTING)
@@ -91,7 +91,7 @@ def _people(here: World, server: Server) -> list[Iterator[bytes]]:
 
 
 def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Iterator[bytes]:
-    """What one person's page sends: answers one by one, changed when all are given; times and the page between."""
+    """Yield one judge's requests: each answer, then changes of answers; between them, time reports and page loads."""
     from django.urls import reverse
 
     from tests.writing.editor.served_editor import CSRF
@@ -113,7 +113,7 @@ def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Itera
             if n % each == 0:
                 times = [{"item": item, "active": 0.1 * n, "away": 0, "looks": 1, "leaves": 0, "changes": 1}]
                 yield _load.request(time, json.dumps({"visit": "bench", "times": times}).encode(), headers)
-            # One after the other, not all at the same moment.
+            # Spread over time, not all at the same moment.
             if (n + number) % opens == 0:
                 yield _load.request(page, b"", f"{headers}Accept-Encoding: gzip\r\n", "GET")
 

@@ -1,8 +1,8 @@
 """Lists of the API and of pages, of a study with a million judgments: a page at a time, first and far down.
 
-Stores of its own, gunicorn as `crowdrag up` starts it, one request after the other. CROWDRAG_BENCH_JUDGMENTS says how
-many judgments (1,000,000), CROWDRAG_BENCH_OTHERS how much of everything else (1,000), CROWDRAG_BENCH_REQUESTS how
-often each list is asked for (40).
+Separate database and broker, gunicorn as in `crowdrag up`, one request at a time. Environment variables:
+CROWDRAG_BENCH_JUDGMENTS, the number of judgments (1,000,000); CROWDRAG_BENCH_OTHERS, the number of all other rows
+(1,000); CROWDRAG_BENCH_REQUESTS, the requests per list (40).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 JUDGMENTS = int(os.environ.get("CROWDRAG_BENCH_JUDGMENTS", "1000000"))
 REQUESTS = int(os.environ.get("CROWDRAG_BENCH_REQUESTS", "40"))
 LIMIT, PATIENCE = 0.100, 20.0
-# As in the paper: fifteen pairs with seven questions each; ten people a pair. Of everything else so many rows.
+# As in the paper: 15 pairs with seven questions each, but ten judges per pair. OTHERS rows of everything else.
 ITEMS, QUESTIONS, PEOPLE = 15, 7, 10
 OTHERS = int(os.environ.get("CROWDRAG_BENCH_OTHERS", "1000"))
-#: Pages that list, by the names of their addresses: those that say more the more was judged.
-# A study asks for a handful of styles: each is a row of progress and an option of every filter.
+#: A study has only a few styles: each is a row of progress and an option of every filter. PAGES are the URL names of
+#: pages that grow with the number of judgments.
 FEW = {"api_plan_styles": 20}
 PAGES = ("study", "topics", "campaigns", "campaign", "review_queue", "writing_progress", "runs")
 _JUDGMENTS = """
@@ -47,7 +47,7 @@ _JUDGMENTS = """
 
 
 def run() -> Iterator[dict]:
-    """Measure once in a folder of its own."""
+    """Measure once in a separate folder."""
     with system(CROWDRAG_API_PER_MINUTE="0") as folder:
         yield from _measured(folder)
 
@@ -78,7 +78,7 @@ def _row(name: str, seconds: list[float], rows: int, made: float) -> dict[str, A
 
 
 def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[float], int]:
-    """Ask for a list, page after page where it has more; return how long each took and how many rows the first had."""
+    """Request a list repeatedly, following its pages. Return the durations and the number of rows on the first page."""
     line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     seconds, rows, following = [], 0, address
     for n in range(REQUESTS + 3):
@@ -91,7 +91,7 @@ def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[
         body = answer.read()
         took = time.perf_counter() - began
         assert answer.status == 200, (address, answer.status, body[:300])
-        if n >= 3:  # each process has compiled what it needs
+        if n >= 3:  # by then, each process has compiled everything
             seconds.append(took)
         if address.startswith("/api/"):
             page = json.loads(body)
@@ -103,7 +103,7 @@ def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[
 
 
 def _study() -> tuple[dict[str, str], User]:
-    """Make a study with so many judgments and much of everything else; return addresses of its lists, and its owner."""
+    """Create a study with many judgments and other rows. Return the URLs of its lists, and its owner."""
     from django.urls import reverse
 
     from crowdrag.studies.enums import Role
@@ -127,7 +127,7 @@ def _study() -> tuple[dict[str, str], User]:
 
 
 def _filters(campaign: int) -> dict[str, str]:
-    """Filters of the list of judgments: that keep nearly all, few, or none."""
+    """Filters for the list of judgments that match nearly all, few, or none."""
     return {
         "of the campaign": f"campaign={campaign}",
         "of one question": "dimension=question-0",
@@ -142,7 +142,7 @@ def _filters(campaign: int) -> dict[str, str]:
 
 
 def _judgments(study: Study) -> int:
-    """Make a campaign with so many judgments that were handed in; return its key."""
+    """Create a campaign with this number of submitted judgments; return its key."""
     from django.db import connection, transaction
 
     from annotation.enums import AssignmentState
@@ -183,7 +183,7 @@ def _judgments(study: Study) -> int:
         for place in range(PEOPLE)
     )  # fmt: skip
     with transaction.atomic(), connection.cursor() as cursor:
-        # The rules hold by the way in which the rows are made: looking at each would take most of the time.
+        # The inserted rows satisfy the triggers by construction; checking each would take most of the time.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_JUDGMENTS, [campaign.pk])
     with connection.cursor() as cursor:
@@ -192,7 +192,7 @@ def _judgments(study: Study) -> int:
 
 
 def _headers(user: User, server: Server) -> dict[str, str]:
-    """Return what a script's token and a browser's session say, as one: pages look at the one, the API at the other."""
+    """Return headers with a script's token for the API and a browser's session for pages."""
     from django.test import Client
 
     from tests.api.conftest import by_token

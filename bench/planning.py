@@ -11,14 +11,14 @@ import numpy as np
 
 from analysis.stats import designs, planning
 
-#: Designs of the published study's size and around it: judges a pair, and topics.
+#: Designs of the published study's size and around it: judges per pair, and topics.
 POINTS = list(product((3, 5), (20, 40, 60, 80, 100)))
 SIMULATIONS = 20
 LIMIT = 60.0
 
 
 def run() -> list[dict]:
-    """Seconds for a curve of ten points, with twenty simulations each, on two cores."""
+    """Measure the seconds for a curve of ten points, with 20 simulations each, on two cores."""
     began = time.perf_counter()
     with ProcessPoolExecutor(max_workers=2) as pool:
         widths = list(pool.map(_point, POINTS))

@@ -1,7 +1,7 @@
 """What a plan from an analysis predicts, against what is found in studies of fewer of its topics.
 
-Of the corpus (CROWDRAG_DATA): expectations are calibrated on all its judged topics, studies of 15 and 25 topics are
-planned, and as many topics are drawn from the corpus and analysed. Then the same of a simulated study, whose
+On the corpus (CROWDRAG_DATA), expectations are calibrated on all judged topics. Studies of 15 and 25 topics are
+planned, and as many topics are sampled from the corpus and analysed. The same is done with a simulated study, whose
 components are known.
 
     python -m bench planning_subsamples --replications 40
@@ -26,14 +26,14 @@ from bench._votes import DIMENSIONS
 
 TOPICS = (15, 25)
 MEASURES = ("mean_grade_width", "mean_grade_all_width", "difference_width", "power", "power_all")
-#: So many whole studies are simulated, and so many subsamples taken of each, to see how much one study's luck does.
+#: Number of simulated whole studies, and of subsamples of each, to measure how much a single study varies by chance.
 STUDIES, SUBSAMPLES = 20, 10
-#: Widths may be off by this share, power by this much.
+#: Tolerated relative error of widths, and absolute error of power.
 WIDTH, POWER = 0.05, 0.05
 
 
 def run(replications: int = 100) -> list[dict]:
-    """Predicted against found, by number of topics and measure."""
+    """Compare predictions with results, by number of topics and measure."""
     rows = []
     folder = os.environ.get("CROWDRAG_DATA")
     if folder and (Path(folder) / "crowdrag25").exists():
@@ -82,9 +82,9 @@ def _compare(name: str, study: Simulated, draw: Callable[[int], Simulated], repl
 def _luck(
     design: Design, expected: Expectation, topics: int, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """What subsamples of simulated studies of the whole size find: by measure the mean, and how much studies differ.
+    """Return results of subsamples of simulated studies: by measure, the mean and the variation between studies.
 
-    Subsamples of one study share its topics, so that its effects, large or small by chance, are theirs.
+    Subsamples of one study share its topics, and therefore its chance deviations.
     """
     found = []
     for _ in range(STUDIES):
@@ -96,7 +96,7 @@ def _luck(
 
 
 def fitted_people(study: Simulated, rng: np.random.Generator) -> Competence:
-    """Its judges as MACE finds them."""
+    """Fit the judges of a study with MACE."""
     models = [
         mace.fit(study.item, study.coder, votes, rng=rng, items=len(study.topic), labels=len(labels.LABELS))
         for votes in study.label.T
@@ -108,7 +108,7 @@ def fitted_people(study: Simulated, rng: np.random.Generator) -> Competence:
 
 
 def some_topics(study: Simulated, topics: int, rng: np.random.Generator) -> Simulated:
-    """A study of some of the topics, each once, with all their judgments."""
+    """Return a study with a random sample of the topics, without replacement, and all their judgments."""
     chosen = np.sort(rng.choice(study.design.topics, topics, replace=False))
     place = np.full(study.design.topics, -1)
     place[chosen] = np.arange(topics)
@@ -126,7 +126,7 @@ def some_topics(study: Simulated, topics: int, rng: np.random.Generator) -> Simu
 
 
 def corpus(folder: Path) -> Simulated:
-    """The published judgments as a study: what is not known of them in truth stays empty."""
+    """Convert the published judgments to a study; unknown true values stay empty."""
 
     def lines(name: str) -> list[dict[str, Any]]:
         with gzip.open(folder / "raw" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:

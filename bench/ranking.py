@@ -11,13 +11,13 @@ from analysis.ranking.exposure import attributed_disparity, exposure, measure
 from analysis.ranking.plackett_luce import logits, sample
 
 QUERIES, ITEMS, SAMPLES, CUT, ALPHA = 1000, 100, 100, 5, 2.0
-LOOPED = 20  # queries that the plain loop takes; its time grows with their number
+LOOPED = 20  # queries for the plain loop, whose time grows linearly with them
 TARGET = 50.0
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def run() -> list[dict]:
-    """Draw, and measure; the loop on some of the queries, and on the same rankings the same metrics."""
+    """Time sampling and metrics against a loop on some of the queries, and compare the metrics on equal rankings."""
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(QUERIES, ITEMS))
     useful = rng.random((QUERIES, ITEMS)) < 0.2
@@ -65,7 +65,7 @@ def _measured(drawn: np.ndarray, useful: np.ndarray, said: np.ndarray) -> Found:
 
 
 def _loop(scores: np.ndarray, useful: np.ndarray, said: np.ndarray) -> Found:
-    """Each query by itself, each ranking item by item: draw, set the probability to 0, renormalise."""
+    """Process each query separately, each ranking item by item: draw, set the probability to 0, renormalise."""
     rng = np.random.default_rng(1)
     drawn = np.empty((len(scores), SAMPLES, CUT), dtype=np.int64)
     for query, own in enumerate(scores):

@@ -1,9 +1,9 @@
 """A release of 5 million events of writing and 200,000 responses, while others write: memory, one snapshot, rate.
 
-Its rate is that of rows, against `COPY ... TO STDOUT` of tables that hold the very same rows, through gzip of the same
-level, in the same run. The release writes them three times: as JSON lines, as Parquet and as CSV.
-`BENCH_RELEASE_EVENTS` and `BENCH_RELEASE_RESPONSES` make it smaller; `BENCH_RELEASE_LAYOUT=1` writes the CrowdRAG-25
-layout as well, which holds a whole text for each event.
+The rate counts rows. The baseline is `COPY ... TO STDOUT` of tables with the same rows, with gzip at the same level, in
+the same run. The release writes the rows three times: as JSON lines, Parquet and CSV. `BENCH_RELEASE_EVENTS` and
+`BENCH_RELEASE_RESPONSES` reduce the size. `BENCH_RELEASE_LAYOUT=1` also writes the CrowdRAG-25 layout, which contains a
+whole text for each event.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RATE = 1 / 3
 
 
 def run() -> list[dict]:
-    """Measure once, in a data folder of its own."""
+    """Measure once in a separate data folder."""
     with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
         environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BROKER_URL"}}
         study = Study(environment | {"CROWDRAG_DATA_DIR": data, "HTTPS": "false"})

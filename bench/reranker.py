@@ -18,17 +18,17 @@ from analysis.rag.uplift_rag import reranker, training
 from analysis.rag.uplift_rag.training import losses
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 
-#: Steps that are timed, after one to warm up.
+#: Timed steps, after one warm-up step.
 STEPS = int(os.environ.get("BENCH_RERANKER_STEPS", "6"))
 QUERIES, DOCUMENTS = 4, 10
-#: A document of another question has so many words at most: retrieved passages differ in length.
+#: Maximum words of a document of another question: retrieved passages differ in length.
 WORDS = 120
-#: Passages of a question in the bank.
+#: A question's passages in the bank.
 KINDS = ("human_true", "gpt_true", "gpt_false", "llama_false")
 
 
 def run() -> list[dict]:
-    """Same queries a step, same weights to begin with, same optimiser; both on this machine's device."""
+    """Use the same queries per step, initial weights and optimiser, both on this machine's device."""
     import torch
 
     batches, source = _batches()
@@ -62,12 +62,12 @@ def _ours(learning: training._Learning) -> list[float]:
 
 
 def _theirs(model: reranker.Reranker, batches: list[list[LabelledQuery]], schedule: training.Schedule) -> list[float]:
-    """A Trainer as one writes it: a collator that pads a batch, the loss in `compute_loss`."""
+    """Time a typical Trainer: a collator that pads a batch, and the loss in `compute_loss`."""
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
     class Clock(TrainerCallback):
-        """When each step ended."""
+        """Record when each step ends."""
 
         def __init__(self) -> None:
             self.began = 0.0
@@ -80,7 +80,7 @@ def _theirs(model: reranker.Reranker, batches: list[list[LabelledQuery]], schedu
             self.found.append(time.perf_counter() - self.began)
 
     class Uplift(Trainer):
-        """The same joint loss."""
+        """A trainer with the same joint loss."""
 
         def compute_loss(self, model: Any, inputs: Any, *_args: Any, **_options: Any) -> Any:
             sizes, uplift = inputs.pop("sizes").tolist(), inputs.pop("uplift")
@@ -106,7 +106,7 @@ def _theirs(model: reranker.Reranker, batches: list[list[LabelledQuery]], schedu
 
 
 def _batches() -> tuple[list[list[LabelledQuery]], str]:
-    """Questions with their own true and false passages and parts of others', or made-up ones of like lengths."""
+    """Return questions with true, false and other questions' passages, or synthetic ones of similar lengths."""
     data = os.environ.get("CROWDRAG_DATA")
     rng = np.random.default_rng(0)
     n = (STEPS + 1) * QUERIES

@@ -1,8 +1,8 @@
 """What another seed changes in the analysis of the sample: mean grades, and test decisions at 0.05.
 
-Competence, labels, grades and tests of the sample are computed with each of four seeds, with labels averaged over the
-optima of MACE and with those of the likeliest optimum. Only the first has a target. Without
-CROWDRAG_DATA there is nothing to analyse, and nothing is measured.
+Competence, labels, grades and tests of the sample are computed with four seeds. Labels are averaged over the optima of
+MACE, or taken from the most likely optimum; only the first variant has a target. Without CROWDRAG_DATA, nothing is
+measured.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEVEL = 0.05
 
 
 def run() -> list[dict]:
-    """Compare every two seeds."""
+    """Compare every pair of seeds."""
     with sample() as study:
         if study is None:
             print("  skipped: CROWDRAG_DATA is not set")
@@ -48,7 +48,7 @@ def run() -> list[dict]:
 
 
 def compare() -> dict:
-    """The largest differences between seeds, by how labels are found."""
+    """Return the largest differences between seeds, by the way of finding labels."""
     from analysis.inputs import queries
     from analysis.methods import fits
     from analysis.methods.agreement import compute as agreement_compute

@@ -16,7 +16,7 @@ PEER_CALLS = 50
 
 
 def run() -> list[dict]:
-    """The package is called on the resampled judgments, one call a resample; some calls are timed and scaled up."""
+    """Call the package on the resampled judgments, once per resample; a few calls are timed and extrapolated."""
     votes = load()
     topics = int(votes.topic.max()) + 1
     weights = resample_weights(topics, RESAMPLES, np.random.default_rng(0))

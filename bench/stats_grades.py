@@ -12,7 +12,7 @@ from bench._votes import DIMENSIONS, best_time, load
 
 
 def run() -> list[dict]:
-    """The plurality label of each presented pair stands for its gold label."""
+    """Use the plurality label of each presented pair as its gold label."""
     votes = load()
     n = len(DIMENSIONS)
     counts = np.zeros((len(votes.topic), n, 3))
@@ -55,7 +55,7 @@ def run() -> list[dict]:
 
 
 def _loss(merit: np.ndarray, first: np.ndarray, second: np.ndarray, outcome: np.ndarray) -> float:
-    """Negative log likelihood straight from the definition, as leanly as numpy allows for one problem."""
+    """Negative log-likelihood, directly from the definition, with minimal numpy overhead for one problem."""
     lead = merit[first] - merit[second]
     t = 0.05
     won, lost = -np.logaddexp(0, t - lead), -np.logaddexp(0, t + lead)

@@ -14,17 +14,17 @@ from tests.analysis.stats import textbook_mace
 
 ITERATIONS = 100
 TEXTBOOK_ITERATIONS = 20
-REPEATS = 40  # a few milliseconds each: the fastest is found between what else the machine does
+REPEATS = 40  # a few milliseconds each; the fastest is the least disturbed by other work
 
 
 def run() -> list[dict]:
-    """One restart, equal iterations; equal starts; all dimensions with 20 restarts."""
+    """Measure one restart with equal iterations, equal starts, and all dimensions with 20 restarts."""
     votes = load()
     return [against_crowdkit(votes), *against_textbook(votes), all_dimensions(votes)]
 
 
 def against_crowdkit(votes: Votes) -> dict:
-    """From the votes as they stand in the file, ids as strings, to a fitted model; equal numbers of M-steps."""
+    """Measure from the votes in the file, with string ids, to a fitted model, with equal numbers of M-steps."""
     import pandas as pd
     from crowdkit.aggregation import MACE
 
@@ -65,7 +65,7 @@ def against_crowdkit(votes: Votes) -> dict:
 
 
 def against_textbook(votes: Votes) -> list[dict]:
-    """The likelihood after equal iterations from equal starts, and how much faster it was reached."""
+    """Compare the likelihood after equal iterations from equal starts, and the time to reach it."""
     rng = np.random.default_rng(1)
     items, annotators = len(votes.topic), int(votes.annotator.max()) + 1
     label = votes.label[:, 0]
@@ -100,7 +100,7 @@ def against_textbook(votes: Votes) -> list[dict]:
 
 
 def all_dimensions(votes: Votes) -> dict:
-    """Seven dimensions, 20 restarts each, the published settings; and what refining adds."""
+    """Measure seven dimensions with 20 restarts each in the published settings, and the effect of refinement."""
     found: dict[int, float] = {}
 
     def fit_all(refine: int) -> None:

@@ -18,7 +18,7 @@ LIMIT = 4 * 2**30
 
 
 def run() -> list[dict]:
-    """Each size in a process of its own, whose peak memory is then its own too."""
+    """Run each size in a separate process, so that its peak memory can be measured."""
     small, large = (_measured(size) for size in (SMALL, LARGE))
     growth = large["seconds"] / small["seconds"] / (LARGE / SMALL)
     return [
@@ -30,7 +30,8 @@ def run() -> list[dict]:
             f"restart; labels right {large['right']:.3f}",
         },
         {
-            # Ten times the data no longer fit the processor's caches, so somewhat more than ten times is linear.
+            # Ten times the data exceed the processor's caches, so a little more than ten times the time still counts as
+            # linear.
             "name": "MACE linear in judgments: 2 over the growth of the time per judgment from 1 to 10 million",
             "ratio": 2.0 / growth,
             "target": 1,
@@ -49,7 +50,7 @@ def _work(size: int) -> dict:
     rng = np.random.default_rng(0)
     items, annotators = size // 5, size // 100
     item = np.repeat(np.arange(items, dtype=np.int32), 5)
-    # Five different annotators an item: neighbours at a distance that shares no factor with their number.
+    # Five different annotators per item: the step between them is coprime to the number of annotators.
     annotator = ((rng.integers(0, annotators, items)[:, None] + np.arange(5) * 7919) % annotators).ravel()
     truth = rng.integers(0, 3, items)
     spam = rng.beta(1.0, 1.0, annotators)

@@ -21,7 +21,7 @@ Score = Callable[[str, list[str]], float]
 
 
 def run() -> list[dict]:
-    """Process time of both, one after the other: other work on the machine counts for neither."""
+    """Measure the processor time of both, one after the other, which excludes other work on the machine."""
     if not sample_texts.DATA:
         return []
     statements, responses = _statements(), _responses()
@@ -33,7 +33,7 @@ def run() -> list[dict]:
             "Text reuse (order 8)", statements, measure, lambda c, rs: reuse_library.sentence_score(c, rs).score
         ),
         *_compared("BLEU of responses", responses, Bleu, lambda c, rs: sentence_bleu(c, rs).score),
-        # The same with one object of sacrebleu's for all pairs, which keeps tokens: kinder than once a pair.
+        # The same with one sacrebleu object for all pairs, which caches tokens: a stronger baseline than once per pair.
         *_compared(
             "BLEU of responses, tokens kept by sacrebleu",
             responses,
@@ -48,7 +48,7 @@ def run() -> list[dict]:
 
 
 def _statements() -> list[Pair]:
-    """Every statement with every passage that it cites."""
+    """Return every statement with every passage that it cites."""
     return [
         (each.topic, statement.text, lines_of(each.passages[place]))
         for each in sample_texts.texts()
@@ -59,7 +59,7 @@ def _statements() -> list[Pair]:
 
 
 def _responses() -> list[Pair]:
-    """Every two judged responses of a topic, either as the reference."""
+    """Return all ordered pairs of a topic's judged responses: candidate and reference."""
     found: list[Pair] = []
     chosen = [each for each in sample_texts.texts() if each.name in sample_texts.judged()]
     for topic, group in groupby(chosen, key=lambda each: each.topic):
@@ -69,7 +69,7 @@ def _responses() -> list[Pair]:
 
 
 def _ours(pairs: Sequence[Pair], make: Callable[[], Bleu | RougeL]) -> list[float]:
-    """As an analysis does: what holds the prepared texts is made anew for each topic."""
+    """Score as an analysis does: the cache of prepared texts is created anew for each topic."""
     scores = []
     for _topic, group in groupby(pairs, key=lambda pair: pair[0]):
         held = make()
@@ -84,7 +84,7 @@ def _ours(pairs: Sequence[Pair], make: Callable[[], Bleu | RougeL]) -> list[floa
 def _compared(
     name: str, pairs: Sequence[Pair], make: Callable[[], Bleu | RougeL], library: Score, *, target: float = 5
 ) -> list[dict]:
-    _ours(pairs[:1], make)  # imports are paid once, by both
+    _ours(pairs[:1], make)  # both import their libraries before the measurement
     library(pairs[0][1], pairs[0][2])
     began = time.process_time()
     ours = _ours(pairs, make)

@@ -13,13 +13,13 @@ from analysis.rag.uplift_rag import uplift_labels
 from analysis.rag.uplift_rag.uplift_labels import WITH_DOCUMENTS
 
 QUERIES, DOCUMENTS, WORDS = 100, 10, 100
-#: So many of a question's documents stand there twice, as they do where two retrievers found them.
+#: Number of duplicate documents of a question, as when two retrievers found them.
 TWICE = 2
 _NUMBERS: dict[str, int] = {}
 
 
 class Counting:
-    """Answers each prompt that it was not asked before."""
+    """A generator that counts the prompts it has not seen before."""
 
     name = "counting"
 
@@ -28,18 +28,18 @@ class Counting:
         self.times = 0
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
-        """Each distinct prompt once."""
+        """Count each distinct prompt once."""
         self.times += 1
         self.asked |= dict.fromkeys(prompts)
         return [Output("an answer") for _prompt in prompts]
 
     def likelihoods(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Floats:
-        """None."""
+        """Not supported."""
         raise NoLikelihoodsError
 
 
 def run() -> list[dict]:
-    """Label as a run does, and count what a generator would be asked; nothing is generated."""
+    """Label as a run does, and count the prompts for the generator; nothing is generated."""
     rng = np.random.default_rng(0)
     generator = Counting()
     prompts: list[list[Prompt]] = []
@@ -70,7 +70,7 @@ def run() -> list[dict]:
 
 
 def _kept(prompts: Sequence[Sequence[Prompt]]) -> float:
-    """The share of words at the beginning of a prompt with which another of its question's began."""
+    """The share of words in a prefix that another prompt of the same question began with."""
     whole = again = 0
     for some in prompts:
         texts = [_words(each) for each in some]
@@ -86,7 +86,7 @@ def _question_first(prompt: Prompt) -> Prompt:
 
 
 def _words(prompt: Prompt) -> tuple[int, ...]:
-    """A prompt's words as numbers, equal ones alike."""
+    """A prompt's words as numbers; equal words have equal numbers."""
     words = " ".join(each.content for each in prompt.messages).split()
     return tuple(_NUMBERS.setdefault(word, len(_NUMBERS)) for word in words)
 

@@ -1,6 +1,6 @@
 """Memory and time of an uplift collection of the size of Natural Questions, from its file to what training is given.
 
-Nothing is generated: labels are made up. Each step is that of a run: read, digest, divide, plan, compare documents.
+Nothing is generated; labels are synthetic. The steps are those of a run: read, digest, split, plan, compare documents.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import Any
 
 import numpy as np
 
-#: Train, dev and test as published (uplift_rag, Table 5), and ten documents of a hundred words.
+#: Published sizes of train, dev and test (uplift_rag, Table 5), with ten documents of 100 words each.
 PARTS = {"train": 79_168, "dev": 8_757, "test": 3_610}
 DOCUMENTS, WORDS, VOCABULARY = 10, 100, 20_000
-#: Of the training documents so many are copies of tested ones with some words changed.
+#: Share of training documents that are near-copies of test documents, with some words changed.
 COPIES = 0.01
 MOST_BYTES, MOST_SECONDS = 4 << 30, 600
 
 
 def run() -> list[dict]:
-    """Measure in a process of its own, so that its peak of memory is that of this work."""
+    """Measure in a separate process, so that its peak memory is that of this work."""
     with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
         own = {"CROWDRAG_DATA_DIR": data, "HTTPS": "false", "DJANGO_SETTINGS_MODULE": "crowdrag.settings"}
-        # No database is asked, and nothing is signed or sealed: these only have to be there.
+        # No database is used and nothing is signed or encrypted; the settings only need these keys to exist.
         keys = dict.fromkeys(("SECRET_KEY", "CROWDRAG_PSEUDONYM_KEY", "CROWDRAG_IDENTITY_KEY"), "bench")
         done = subprocess.run(
             [sys.executable, "-m", "bench.uplift_size"], capture_output=True, text=True, check=True,

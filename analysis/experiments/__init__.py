@@ -1,1 +1,1 @@
-"""Experiments on what retrieval does to generation, as runs (docs/methods/experiments.md)."""
+"""Experiments on the effect of retrieval on generation (docs/methods/experiments.md)."""

@@ -1,7 +1,7 @@
-"""A model in this process with stored outputs: equal prompts are generated once.
+"""A model in this process whose outputs are stored: equal prompts are generated once.
 
-What a batch gave is committed before the next one begins, so that a process which is killed loses one batch at most.
-Several processes may generate at once: where two do the same, the first to commit is what both return.
+Each batch is committed before the next one starts, so a killed process loses at most one batch. Several processes may
+generate at the same time: if two generate the same output, both return the one committed first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crowdrag.studies.models import Participant, Study
 from ..methods.settings import BadParameterError
 from .models import CachedOutput
 
-#: Digests that are looked up in one query.
+#: Digests per database query.
 LOOKED_UP = 1000
 _NOT_TO_BE_HAD = (
     checkpoints.NeuralPartsMissingError,
@@ -36,18 +36,19 @@ _NOT_TO_BE_HAD = (
 
 
 class CachedGenerator:
-    """A generator of a name and options, loaded when something must be generated, and its store.
+    """A generator with stored outputs. The model is loaded only when something must be generated.
 
     Parameters
     ----------
     model : str
-        A bundle, a folder, or a name on a hub.
+        A bundle, a folder, or a name on a model hub.
     options : generation.Options
     study : Study or None
-        Whose texts go in: they go when it is deleted, or when somebody has theirs erased.
+        The study whose texts are in the prompts. Its outputs are deleted with it, or when a participant's texts are
+        erased.
     check : callable(), optional
-        Called before each batch and while the device is another's; it may raise to stop. By default what the thread
-        was told to look at (`warm.looking`).
+        Called before each batch and while waiting for the device; it may raise to stop. By default the check that is
+        set for the thread (`model_cache.look`).
     """
 
     def __init__(
@@ -67,29 +68,29 @@ class CachedGenerator:
 
     @property
     def name(self) -> str:
-        """The model with the version of its files, and how it searches.
+        """The model with the version of its files, and the decoding options.
 
         Raises
         ------
         BadParameterError
-            If the model is not on this machine, or none that can generate.
+            If the model is not on this machine, or cannot generate.
         """
         return str(self._prepared.name)
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
-        """Answer each prompt, in their order: from the store, else by the model, batch by batch.
+        """Answer all prompts in order: from the store, or else by the model, batch by batch.
 
         Returns
         -------
         list of Output
-            An error (a prompt longer than the model reads) is not kept, as it costs nothing.
+            Errors (a prompt longer than the model's context) are not stored, because they cost nothing.
 
         Raises
         ------
         BadParameterError
             As `name`.
         analysis.rag.generation.devices.ModelMemoryError
-            If the device's memory does not hold the model, or one prompt.
+            If the model, or a single prompt, does not fit into the device's memory.
         """
         digests = {prompt: digest(self.name, prompt) for prompt in prompts}
         stored = self._look_up(digests.values())
@@ -97,7 +98,7 @@ class CachedGenerator:
         fresh: dict[str, Output] = {}
         if missing := [prompt for prompt, key in digests.items() if key not in stored]:
             with model_cache.one_job(self._prepared.device, check=self._check):
-                # Somebody may have generated them while the device was theirs.
+                # Another process may have generated them while this one waited for the device.
                 stored |= self._look_up(digests[prompt] for prompt in missing)
                 missing = [prompt for prompt in missing if digests[prompt] not in stored]
                 self._check()
@@ -114,7 +115,7 @@ class CachedGenerator:
         return outputs
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
-        """Answer all prompts as one, kept as outputs are; see `analysis.rag.generation.model`."""
+        """Answer all prompts as one ensemble, and store the output; see `analysis.rag.generation.model`."""
         key = ensemble_digest(self.name, prompts, weights)
         if (stored := self._look_up([key])) == {}:
             with model_cache.one_job(self._prepared.device, check=self._check):
@@ -128,13 +129,13 @@ class CachedGenerator:
         return self.score(prompts, continuations).values
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
-        """Mean log-likelihood per token of each continuation after its prompt, kept as outputs are; see the model's.
+        """Mean log-likelihood per token of each continuation after its prompt, stored like outputs.
 
         Returns
         -------
         Scored
-            In nats; NaN where it is undefined (an empty continuation, a text longer than the model reads). Tokens are
-            not counted.
+            In nats; NaN where it is undefined (an empty continuation, or a text longer than the model's context).
+            Tokens are not counted.
         """
         keys = [likelihood_digest(self.name, *pair) for pair in zip(prompts, continuations, strict=True)]
         values = {key: row.likelihood for key, row in self._look_up(keys).items()}
@@ -155,7 +156,7 @@ class CachedGenerator:
         return Scored(likelihoods, tuple(Output("", is_stored=key in stored) for key in keys))
 
     def with_callback(self, on_answers: Callable[[int], None]) -> CachedGenerator:
-        """Return this generator with a callback for new answers; what the callback raises ends the run."""
+        """Return this generator with a callback for new answers. An exception from the callback ends the run."""
         self._on_answers = on_answers
         return self
 
@@ -184,7 +185,7 @@ class CachedGenerator:
         return rows_by_digest
 
     def _keep(self, outputs: dict[str, Output]) -> dict[str, Output]:
-        """Store outputs without an error; return what is in the store now, with what is not to be stored."""
+        """Store outputs without errors. Return what is in the store now, and the outputs that are not stored."""
         rows = [
             self._row(
                 key,
@@ -206,7 +207,7 @@ class CachedGenerator:
 
     @transaction.atomic
     def _stored(self, rows: list[CachedOutput]) -> Iterable[CachedOutput]:
-        """Store rows; return those that are in the store now. What was made of texts since erased is not stored."""
+        """Store rows and return those in the store now. Nothing is stored if texts of the study were erased since."""
         _hold(self._study, shared=True)
         if _erased(self._study) != self._erased:
             return rows
@@ -215,43 +216,43 @@ class CachedGenerator:
 
 
 def digest(name: str, prompt: Prompt) -> str:
-    """SHA-256 of a generator's name and all of a prompt, in hexadecimal."""
+    """SHA-256 of a generator's name and the whole prompt, in hexadecimal."""
     return _digest("output", name, prompt_tokens.digest(prompt))
 
 
 def likelihood_digest(name: str, prompt: Prompt, continuation: str) -> str:
-    """SHA-256 of a generator's name, a prompt's messages and what follows them, in hexadecimal."""
+    """SHA-256 of a generator's name, a prompt's messages and their continuation, in hexadecimal."""
     return _digest("likelihood", name, prompt_tokens.digest(Prompt(prompt.messages)), continuation)
 
 
 def ensemble_digest(name: str, prompts: Sequence[Prompt], weights: Floats) -> str:
-    """SHA-256 of a generator's name, the prompts of an ensemble and their weights (nine digits), in hexadecimal."""
+    """SHA-256 of a generator's name, an ensemble's prompts and their weights (nine digits), in hexadecimal."""
     shares = [f"{share:.9f}" for share in generation_model.normalised_weights(weights, len(prompts))]
     return _digest("ensemble", name, *map(prompt_tokens.digest, prompts), *shares)
 
 
 def forget(study: Study) -> None:
-    """Remove stored outputs of a study: they may repeat erased text in other words.
+    """Delete the stored outputs of a study, because they may paraphrase erased text.
 
-    It costs nothing but generating it again.
+    They can be generated again.
     """
     _hold(study, shared=False)
     CachedOutput.objects.filter(study=study).delete()
 
 
-# Each unit makes a generator, and a GGUF file's settings stand among all its words.
+# Each unit makes a generator, and reading the settings of a GGUF file means reading its whole vocabulary.
 @lru_cache(maxsize=16)
 def _prepare(model: str, options: generation.Options) -> loader.PreparedModel:
     return loader.prepare(model, options)
 
 
 def _erased(study: Study | None) -> int:
-    """How many people of a study have had erased what they gave."""
+    """The number of participants of a study whose texts were erased."""
     return Participant.objects.filter(study=study, erased_at__isnull=False).count() if study is not None else 0
 
 
 def _hold(study: Study | None, *, shared: bool) -> None:
-    """Lock stored outputs of the study until the transaction ends: shared to store some, alone to erase them."""
+    """Lock the study's stored outputs until the transaction ends: shared to store, exclusive to erase."""
     if study is None:
         return
     kind = "_shared" if shared else ""

@@ -10,24 +10,24 @@ from analysis.rag.protocols import Entailment, Generator
 
 from .experiment import BadParameterError
 
-#: The run's generator, asked for yes or no: a stand-in, and marked as one. Nobody: attribution is not measured.
+#: The run's generator, asked yes or no, as a stand-in (marked as such); or no model: attribution is not measured.
 GENERATOR, NONE = "generator", ""
-#: An entailment model that the operator named (`CROWDRAG_ENTAILMENT_MODELS`): `nli:NAME`.
+#: An entailment model that the operator allows (`CROWDRAG_ENTAILMENT_MODELS`): `nli:NAME`.
 NLI = "nli:"
 
 
 def offered() -> list[str]:
-    """The names of all that may be used."""
+    """The names of all available entailment models."""
     return [GENERATOR, NONE, *(NLI + name for name in settings.ENTAILMENT_MODELS)]
 
 
 def check(name: str) -> None:
-    """Refuse a name that is not offered, before anything is asked or loaded.
+    """Refuse an unavailable name before anything is generated or loaded.
 
     Raises
     ------
     BadParameterError
-        It says which there are.
+        Names the available models.
     """
     if name not in offered():
         message = "There is no entailment model %(name)r. Available: %(known)s. The operator sets the models."
@@ -35,12 +35,12 @@ def check(name: str) -> None:
 
 
 def entailment(name: str, generator: Generator) -> Entailment | None:
-    """Make an entailment; None where attribution is not measured.
+    """Return the entailment model; None where attribution is not measured.
 
     Raises
     ------
     BadParameterError
-        If it is not offered, or its model cannot be loaded.
+        If it is not available, or cannot be loaded.
     """
     check(name)
     if name == NONE:
@@ -53,7 +53,7 @@ def entailment(name: str, generator: Generator) -> Entailment | None:
 
 
 def _load(model: str) -> Entailment:
-    """An entailment model, kept among those of the process."""
+    """Load an entailment model, or take it from the process's cache."""
     from analysis.rag import checkpoints
     from analysis.rag.entailment import CrossEncoder, NoEntailmentLabelError
     from analysis.rag.generation.model_cache import MODELS

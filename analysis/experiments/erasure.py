@@ -22,11 +22,11 @@ from .models import UnitResult
 
 
 def erase(participant: Participant, *, reason: str, now: datetime) -> None:
-    """Mark experiments on the study's own texts as stale and remove what they found question by question.
+    """Mark experiments on the study's own texts as stale and delete their results per question.
 
-    Unit results hold answers to texts, which may say what was erased in other words. Tables stay, without rows that
-    name the person or a response of theirs; those of texts and answers are emptied. One that is not done ends, and
-    cannot be resumed with what a worker remembers. Runs on a file that was handed in have nothing of anybody.
+    Unit results contain answers to the texts, which may paraphrase what was erased. Tables stay, but without rows that
+    name the participant or one of their responses; tables of texts and answers are emptied. A run in progress is
+    cancelled and cannot be resumed. Runs on uploaded files contain no participants' texts.
     """
     cached_generator.forget(participant.study)
     wrote = set(Response.objects.filter(participant=participant).values_list("external_id", flat=True))
@@ -43,7 +43,7 @@ def erase(participant: Participant, *, reason: str, now: datetime) -> None:
 
 
 def _remove_files(run: Run) -> None:
-    """Remove what a run made of the texts: lists of its results, models that were fitted to them."""
+    """Delete the run's files made from the texts: lists of its results and fitted models."""
     for artifact in Artifact.objects.filter(run=run).order_by("pk"):
         transaction.on_commit(partial(default_storage.delete, str(artifact.file.name)))
         artifact.delete()

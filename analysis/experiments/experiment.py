@@ -1,4 +1,4 @@
-"""The description of an experiment, and the registry: pages, command and reports are derived from it.
+"""The description of an experiment, and the registry. Pages, the command and reports are derived from it.
 
 An experiment is written as a value `Experiment` in a package of its own and registered when the app is ready:
 
@@ -11,10 +11,10 @@ An experiment is written as a value `Experiment` in a package of its own and reg
     def register() -> None:
         experiment.register(EXPERIMENT)   # makes the run kind "experiment.fair", too
 
-A run's parameters are flat: the frame's own (`COMMON`) beside the experiment's. docs/methods/experiments.md.
+A run's parameters are flat: the common ones (`COMMON`) and the experiment's own. See docs/methods/experiments.md.
 
-Its keys are the options of `crowdrag experiment` without their dashes; the experiment's own parameters stand in a table
-`[parameters]`. A path is read from where the file lies.
+The keys of a configuration file are the options of `crowdrag experiment` without their dashes. The experiment's own
+parameters are in a table `[parameters]`. Paths are relative to the file.
 """
 
 from __future__ import annotations
@@ -56,51 +56,51 @@ __all__ = [
     "register",
 ]  # fmt: skip
 
-#: Parameters of every experiment, which the frame reads:
-#: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...};
-#: and of an experiment with folds "apart": true, as `question_sets.APART` says;
-#: `generator`: "endpoint:NAME" or "model:NAME", as `generators.generator` reads it; `queries`: how many at most, drawn
-#: with the run's seed, 0 for all.
+#: Parameters that all experiments have:
+#: `collection`: {"source": "study"} or {"source": FORMAT, "upload": primary key, "name": ..., "sha256": ...}; for an
+#: experiment with folds also "apart": true (see `question_sets.APART`);
+#: `generator`: "endpoint:NAME" or "model:NAME" (see `generators.generator`);
+#: `queries`: the maximum number of questions, sampled with the run's seed; 0 for all.
 COMMON = ("collection", "generator", "queries")
 PREFIX = EXPERIMENT
 
 
 class ExperimentParameters(Protocol):
-    """An experiment's own parameters: a frozen dataclass, all of whose fields have defaults."""
+    """An experiment's own parameters: a frozen dataclass whose fields all have defaults."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Read them; what is missing has its default.
+        """Read the parameters; missing ones get their defaults.
 
         Raises
         ------
         BadParameterError
-            Names the parameter, what it is and what it may be. An unknown name is refused as well.
+            Names the parameter, its value and the allowed values. Unknown names are refused too.
         """
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON values, so that a run says what it was made with."""
+        """Return all parameters as JSON values, so that a run records its complete settings."""
         ...
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What a run would ask of generators at most, before anything is asked: calls are of distinct prompts.
+    """The maximum that a run requests from generators, estimated before it starts. Calls are distinct prompts.
 
     Attributes
     ----------
     calls, prompt_tokens, completion_tokens : int
-        An upper bound where it depends on what comes out; `note` says so.
+        Upper bounds where they depend on the outcome; `note` says so.
     seconds : float
-        Work beside the generator's (training, ranking), on two cores.
+        Work other than generation (training, ranking), on two cores.
     queries, left_out : int
-        Questions that take part; those that cannot (no gold answer, say).
+        Questions that take part, and those that cannot (no gold answer, for example).
     note : str
-    likely : Estimate or None
-        What it probably comes to, where that can be said better than by the upper bound; the time is reckoned by it.
-    most : Estimate or None
-        The same where every reply that may have to be asked for again is, as often as it may be; None where none is.
+    likely : CostEstimate or None
+        The probable cost, where it can be estimated better than by the upper bound. The duration is computed from it.
+    most : CostEstimate or None
+        The cost if every reply that may be requested again is requested as often as allowed; None if there are none.
     """
 
     calls: int
@@ -123,7 +123,10 @@ Payload = dict[str, Any]
 
 
 def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]:
-    """Make units of `batch` queries each, in the collection's order; `StageContext.queries` returns those of a unit."""
+    """Make units of `batch` queries each, in the collection's order.
+
+    `StageContext.queries` returns a unit's queries.
+    """
 
     def units(collection: Collection, parameters: Any) -> Iterable[Payload]:
         names = [query.id for query in collection.queries]
@@ -134,17 +137,18 @@ def each_query(batch: int = 1) -> Callable[[Collection, Any], Iterable[Payload]]
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: its units may run in parallel, after all units of the stage before.
+    """One stage. Its units may run in parallel, after all units of the previous stage.
 
     Attributes
     ----------
     name : str
-        Keys of its results begin with "NAME:".
+        Prefix of the keys of its results: "NAME:".
     title : str
-        What the progress says.
+        Shown as the progress.
     work : callable(StageContext) -> mapping of str to JSON value
-        What one unit found, by key (the query's id, say, without the stage's name). It writes nothing; equal inputs,
-        parameters and seed find the same. The context has the payload, the generator, earlier results and chance.
+        Returns the results of one unit by key (the query's id, for example, without the stage's name). It writes
+        nothing and is deterministic: equal inputs, parameters and seed give equal results. The context provides the
+        payload, the generator, earlier results and random generators.
     units : callable(Collection, parameters) -> payloads
     """
 
@@ -163,28 +167,29 @@ class Experiment:
     name : str
         The run kind is "experiment.NAME".
     title, about : str
-        What it is called; in some sentences, what it asks and what comes of it.
+        Its name, and its question and results in a few sentences.
     parameters : type
-        A frozen dataclass of its own parameters (not `COMMON`), whose fields `analysis.parameters.parameter` makes.
+        A frozen dataclass of its own parameters (without `COMMON`), with fields made by
+        `analysis.parameters.parameter`.
     collections : tuple of str
-        What it can be run on: "study", and formats of uploaded files ("qa", "lamp", "bank").
+        Its possible sources: "study", and formats of uploaded files ("qa", "lamp", "bank").
     stages : tuple of Stage
     tables : tuple of Table
-        In the order of the report; the headline one first.
+        In the order of the report, the main table first.
     figures : tuple of Figure
     compute : callable(StageContext) -> rows by table
-        The result tables from all unit results: the run's last unit, after all stages.
-    estimate : callable(Collection, parameters) -> Estimate
+        Computes the result tables from all unit results: the run's last unit, after all stages.
+    estimate : callable(Collection, parameters) -> CostEstimate
     methods : callable(Run, rows by table) -> Methods
-        The paragraph for a paper, with references (analysis/reports/methods_text.py shows how one is written).
+        The paragraph for a paper, with references (see analysis/reports/methods_text.py).
     folds : callable(Collection, parameters) -> mapping of str to int, optional
-        Of an experiment that trains: in which fold each question is tested, by its id, fixed before anything is drawn
-        for them. Documents of other questions then come from the question's own fold.
+        For an experiment that trains: the fold in which each question is tested, by its id, fixed before documents are
+        sampled. Documents of other questions then come from the question's own fold.
     left_out : callable(Collection, parameters) -> mapping of str to int, optional
-        How many questions cannot take part, by reason, as far as that is known before anything is asked; a run of which
-        these are all does not start (`runs.ADVICE` says what to do).
+        The number of questions that cannot take part, by reason, as far as known before the run. If no question can
+        take part, the run does not start (`runs.ADVICE` says what to do).
     queue : str
-        A worker of the "gpu" queue takes it, with a device or without.
+        Queue of its units. Workers of the "gpu" queue also work without a device.
     """
 
     name: str
@@ -204,25 +209,25 @@ class Experiment:
 
     @property
     def declared(self) -> tuple[Parameter, ...]:
-        """Its own parameters, in the order of the form."""
+        """The experiment's own parameters, in the order of the form."""
         return parameters_of(self.parameters)
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """The names of its tables in their order."""
+        """The names of its tables, in their order."""
         return tuple(table.name for table in self.tables)
 
     @property
     def kind(self) -> str:
-        """The name of its runs' kind."""
+        """The name of its run kind."""
         return PREFIX + self.name
 
     def own_parameters(self, parameters: Mapping[str, Any]) -> ExperimentParameters:
-        """Read the experiment's own parameters out of a run's; raises `BadParameterError`."""
+        """Read the experiment's own parameters from a run's parameters; raises `BadParameterError`."""
         return self.parameters.from_dict({name: value for name, value in parameters.items() if name not in COMMON})
 
     def dividing(self, parameters: Mapping[str, Any]) -> Callable[[Collection], Mapping[str, int]] | None:
-        """Return the function that divides a collection into folds; None where nothing is trained."""
+        """Return the function that splits a collection into folds; None where nothing is trained."""
         folds = self.folds
         if folds is None:
             return None
@@ -234,7 +239,7 @@ EXPERIMENTS: dict[str, Experiment] = {}
 
 
 def register(experiment: Experiment) -> Experiment:
-    """Make an experiment known, and its runs; called once when the app is ready."""
+    """Register an experiment and its run kind; called once when the app is ready."""
     from . import runs
 
     EXPERIMENTS[experiment.name] = experiment
@@ -245,9 +250,9 @@ def register(experiment: Experiment) -> Experiment:
 
 
 def get(name: str) -> Experiment:
-    """Return an experiment by its name or its runs' kind; raises `LookupError` that names those there are.
+    """Return an experiment by its name or its run kind; raises `LookupError` that lists the experiments.
 
-    Words may be joined by a hyphen, as on a command line, and `rag` may stand behind them, as in the papers' titles.
+    Words may be joined by hyphens, as on a command line, and the name may end in `rag`, as in the papers' titles.
     """
     try:
         return EXPERIMENTS[name.removeprefix(PREFIX).replace("-", "_").removesuffix("_rag")]
@@ -257,22 +262,22 @@ def get(name: str) -> Experiment:
         ) from None
 
 
-#: The most letters of a text, and of a model's name, which may be a path.
+#: Maximum length of a text, and of a model's name, which may be a path.
 LONGEST, LONGEST_MODEL = 200, 500
 
 
 @dataclass(frozen=True)
 class ParameterReader(ABC):
-    """An experiment's parameters: a dataclass whose fields `parameter` makes, with a rule for all of them (`check`)."""
+    """An experiment's parameters: a dataclass with fields made by `parameter`, and a joint check (`check`)."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Read them; what is missing has its default.
+        """Read the parameters; missing ones get their defaults.
 
         Raises
         ------
         BadParameterError
-            If one is unknown, of another kind, out of bounds, or does not go with another.
+            If one is unknown, has the wrong type, is out of bounds, or contradicts another.
         """
         declared = {parameter.name: parameter for parameter in parameters_of(cls)}
         if unknown := sorted(set(values) - set(declared)):
@@ -283,12 +288,12 @@ class ParameterReader(ABC):
         return parameters
 
     def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON values."""
+        """Return all parameters as JSON values."""
         return {name: _written(value) for name, value in asdict(self).items()}
 
     @staticmethod
     def read(parameter: Parameter, value: Any) -> Any:
-        """Return one value as its field holds it; raises `BadParameterError`."""
+        """Return one value in its field's type; raises `BadParameterError`."""
         if parameter.kind == "choices":
             return _read_choices(parameter, value)
         if parameter.kind == "flag":
@@ -306,7 +311,7 @@ class ParameterReader(ABC):
 
     @abstractmethod
     def check(self) -> None:
-        """Raise `BadParameterError` where values do not go together."""
+        """Raise `BadParameterError` where values contradict each other."""
 
 
 def _read_choices(parameter: Parameter, value: Any) -> tuple[str, ...]:
@@ -331,10 +336,10 @@ def _read_number(parameter: Parameter, value: Any) -> float:
 def _written(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
-    return [str(item) if isinstance(item, str) else item for item in value]  # members of enumerations as their values
+    return [str(item) if isinstance(item, str) else item for item in value]  # enumeration members as their values
 
 
-#: What may stand in it beside the parameters, and of which kind it is.
+#: The keys beside the parameters, with their types.
 KEYS: dict[str, type] = {
     "study": str,
     "file": str,
@@ -354,12 +359,13 @@ _KINDS = {str: "text in quotes", int: "a whole number"}
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
-    """Return what a file says: values by key, those of `PATHS` as paths, and the parameters as a dictionary.
+    """Return the contents of a configuration file: values by key (`PATHS` as paths), and a dictionary of parameters.
 
     Raises
     ------
     BadParameterError
-        If the file cannot be read, is no TOML, or holds a key that is unknown or of another kind; it says which.
+        If the file cannot be read, is not valid TOML, or has a key that is unknown or has the wrong type; names the
+        key.
     """
     try:
         configuration = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a person sets when starting an experiment: its questions, who answers, its own parameters."""
+"""The form that starts an experiment: its questions, generator and own parameters."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,13 +21,13 @@ from .experiment import BadParameterError, Experiment
 from .question_sets import FORMATS, BadFileError
 
 MOST_SEED: Final = 2**31 - 1
-#: Larger files come by the command.
+#: Larger files are imported with the command.
 MAX_BYTES: Final = 200 * 1024 * 1024
 SHOWN_UPLOADS: Final = 50
-#: How many questions a run is first offered with: enough to see what comes of it.
+#: The default number of questions: enough to judge the results.
 QUERIES: Final = 100
 OWN: Final = "p_"
-#: What a file of each format is.
+#: The file types of each format.
 WRITTEN: Final = {
     "qa": "JSON lines",
     "lamp": "JSON of a task, with merged outputs",
@@ -38,7 +38,7 @@ KEPT: Final = "The file may be gzipped. It is stored with the study, and its dig
 
 
 class NumbersField(forms.CharField):
-    """Numbers with commas between them."""
+    """Numbers separated by commas."""
 
     def __init__(self, *, least: float | None, most: float | None, whole: bool, **options: Any):
         super().__init__(**options)
@@ -49,7 +49,7 @@ class NumbersField(forms.CharField):
         return value if isinstance(value, str) or value is None else ", ".join(f"{number:g}" for number in value)
 
     def clean(self, value: Any) -> list[float]:
-        """Return the numbers in their order."""
+        """Return the numbers in order."""
         text = super().clean(value) or ""
         try:
             numbers = [(int if self.whole else float)(part) for part in text.replace(",", " ").split()]
@@ -69,7 +69,7 @@ def _bound(value: float | None) -> str:
 
 
 class ExperimentForm(forms.Form):
-    """An experiment as it is ordered. Its own parameters have names that begin with `p_`."""
+    """An order for an experiment. The fields of its own parameters have the prefix `p_`."""
 
     source = forms.ChoiceField(label="Questions")
     style = forms.ChoiceField(
@@ -143,7 +143,7 @@ class ExperimentForm(forms.Form):
         field.choices = choices
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The basic fields, in groups with headings."""
+        """The basic fields, grouped under headings."""
         own_fields = [self[OWN + parameter.name] for parameter in self.experiment.declared if not parameter.is_advanced]
         return [
             ("Questions", [self[name] for name in self.QUESTIONS if name in self.fields]),
@@ -152,14 +152,14 @@ class ExperimentForm(forms.Form):
         ]
 
     def advanced(self) -> list[forms.BoundField]:
-        """Fields that most leave as they are."""
+        """The fields that most users leave at their defaults."""
         return [
             *(self[OWN + parameter.name] for parameter in self.experiment.declared if parameter.is_advanced),
             self["seed"],
         ]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what cannot be run; a file that can be read is stored, so that it need not be sent again."""
+        """Refuse invalid orders. A readable file is stored, so that it need not be uploaded again."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -182,18 +182,18 @@ class ExperimentForm(forms.Form):
         try:
             self._read(stored)
         except BadFileError as error:
-            run_files.discard_upload(stored)  # it would be offered again
+            run_files.discard_upload(stored)  # otherwise it would be offered again
             self.add_error("file", str(error))
             return
         self.cleaned_data["upload"] = stored.pk
-        # The page that comes next names it among those that were handed in before.
+        # The next page lists it among the uploaded files.
         data = cast("QueryDict", self.data).copy()
         data["upload"] = str(stored.pk)
         self.data = data
         self._set_stored(stored)
 
     def _read(self, stored: Upload) -> None:
-        """Read a file by itself; what was read is kept for the estimate."""
+        """Read a file on its own; the questions are kept for the estimate."""
         collection = services.of_upload(self.study, self.cleaned_data["source"], stored.pk)
         question_sets.collection({"collection": collection}, self.study, seed=self.cleaned_data.get("seed") or 0)
 
@@ -209,17 +209,17 @@ class ExperimentForm(forms.Form):
             self.refuse(error)
 
     def refuse(self, error: Exception) -> None:
-        """Show an error at the field of the parameter that the message begins with."""
+        """Show an error at the field whose parameter the message begins with."""
         name = str(error).split(maxsplit=1)[0] if str(error) else ""
         field = next((name_in_form for name_in_form in (OWN + name, name) if name_in_form in self.fields), None)
         self.add_error(field, str(error))
 
     def order(self, *, now: datetime | None = None) -> services.Order:
-        """Return what is ordered."""
+        """Return the order."""
         return services.order(self.experiment, self.study, self.parameters(), seed=self.cleaned_data.get("seed") or 0)
 
     def parameters(self) -> dict[str, Any]:
-        """What was set, as a run's parameters; what is left empty has its default."""
+        """Return the submitted values as a run's parameters; empty fields get their defaults."""
         cleaned = self.cleaned_data
         sent = {
             parameter.name: (parameter, cleaned.get(OWN + parameter.name))
@@ -231,7 +231,7 @@ class ExperimentForm(forms.Form):
         return {"collection": self._collection(), **common, **values}
 
     def _is_submitted(self, parameter: Parameter) -> bool:
-        """Whether a control came with the form: one that did not has its default, not its choice ""."""
+        """Whether a field was submitted. If it was not, it gets its default, not the choice ""."""
         name = OWN + parameter.name
         return not self.fields[name].widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
 
@@ -252,7 +252,7 @@ def initial(experiment: Experiment, parameters: Mapping[str, Any], seed: int) ->
 
 
 def _control(parameter: Parameter, usual: Any, models: list[tuple[str, str]]) -> forms.Field:
-    """A parameter as a field of the form."""
+    """The form field of a parameter."""
     options: dict[str, Any] = {
         "label": parameter.label, "help_text": _help(parameter), "initial": usual,
         "required": parameter.kind != "flag" and usual not in (None, "", [], ()),
@@ -268,7 +268,7 @@ def _control(parameter: Parameter, usual: Any, models: list[tuple[str, str]]) ->
     if parameter.kind == "flag":
         return forms.BooleanField(**options)
     if parameter.kind == "choice":
-        # Where one of the choices is "", as "not measured" is, it says something, and is no answer that is missing.
+        # The choice "" (such as "not measured") is a valid answer, not a missing one.
         is_required = options["required"] and "" not in dict(parameter.choices)
         return forms.ChoiceField(choices=parameter.choices, **options | {"required": is_required})
     if parameter.kind == "choices":
@@ -279,7 +279,7 @@ def _control(parameter: Parameter, usual: Any, models: list[tuple[str, str]]) ->
 
 
 def _help(parameter: Parameter) -> str:
-    """What a parameter does, and within which bounds."""
+    """A parameter's description with its bounds."""
     bounds = ""
     if (
         parameter.kind in {"integer", "number", "numbers"}
@@ -293,7 +293,7 @@ def _help(parameter: Parameter) -> str:
 
 
 def _is_set(parameter: Parameter, value: Any) -> bool:
-    """Whether a parameter was set; what is left empty has its default."""
+    """Whether a parameter was set; empty fields get their defaults."""
     return value is not None and value != [] and (parameter.kind != "choice" or value in dict(parameter.choices))
 
 

@@ -1,4 +1,4 @@
-"""The generator that a run's parameters name: an endpoint asked through the gateway, or a model in this process.
+"""The generator that a run's parameters name: an endpoint called through the gateway, or a model in this process.
 
 A name is `endpoint:NAME` or `model:NAME`, with options after a question mark: `endpoint:vllm?top_p=0.9&seed=1`,
 `model:/srv/models/flan-t5-large?beams=4`. docs/guides/gpu.md.
@@ -26,26 +26,26 @@ from crowdrag.studies.models import Study
 from ..methods.settings import BadParameterError
 from .cached_generator import CachedGenerator
 
-#: What a constrained answer is called in its JSON document.
+#: The key of a constrained answer in its JSON document.
 CHOICE = "choice"
-# A server may set white space between the parts of a document.
+# A server may add white space between the parts of a document.
 _SPACE = 16
 
 
 @dataclass(frozen=True)
 class EndpointGenerator:
-    """Prompts to an endpoint's chat completions; what was asked before comes from the gateway's store.
+    """An endpoint's chat completions; repeated prompts are answered from the gateway's store.
 
     Attributes
     ----------
     endpoint : Endpoint
     study : Study or None
-        Who pays; None where nobody needs to (an operator's command).
+        Who pays; None for calls without a study (an operator's command).
     purpose : str
-        What for, in a word or two; kept with each call.
+        The purpose in a word or two; stored with each call.
     sampling : mapping of str to JSON value
-        Parameters of the server's own that are sent with each prompt (`top_p`, `seed`, ...). One named as a prompt's
-        own replaces it, and an empty one takes it away: some models accept no temperature.
+        Further parameters of the server, sent with each prompt (`top_p`, `seed`, ...). They replace the prompt's own
+        parameters of the same name. An empty value removes one: some models accept no temperature.
     on_answers : callable(int)
         Called with the number of new answers.
     """
@@ -58,37 +58,37 @@ class EndpointGenerator:
 
     @property
     def name(self) -> str:
-        """Endpoint and model, with what is sent beside a prompt."""
+        """Endpoint and model, with the parameters sent with each prompt."""
         more = "".join(f" {key}={value}" for key, value in sorted(self.sampling.items()))
         return f"{self.endpoint.identity} {self.endpoint.model}{more}"
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
-        """Answer each prompt, in their order; as many at once as the endpoint allows.
+        """Answer all prompts in order, with as many parallel calls as the endpoint allows.
 
         Parameters
         ----------
         prompts : sequence of Prompt
-            One with choices is asked for a JSON document that holds one of them, which the server is made to keep to
-            or the gateway asks again for, five times at most; `max_tokens` is raised to what the document needs.
+            A prompt with choices requests a JSON document with one of them. The server enforces it, or else the gateway
+            asks again, five times at most. `max_tokens` is raised to fit the document.
 
         Returns
         -------
         list of Output
-            Costs are in minor units of the endpoint's currency, and 0 for what is stored. An answer of nothing is an
-            empty text without an error; a refusal and a prompt that the server rejects are errors.
+            Costs are in minor units of the endpoint's currency, and 0 for stored answers. An empty answer is an empty
+            text without an error; refusals and rejected prompts are errors.
 
         Raises
         ------
         crowdrag.llm.forecasts.UnansweredError
-            If the server failed for now: what it answered until then is stored, and a run's unit is tried again.
+            If the server fails temporarily. Its answers so far are stored, and the run's unit is tried again.
         crowdrag.llm.gateway.GatewayError
-            If nothing may be asked (no budget, not allowed, a message that no server takes).
+            If calls are not possible (no budget, not allowed, an invalid message).
         """
         answers = self._complete(map(self.request, prompts))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
     def request(self, prompt: Prompt) -> gateway.Request:
-        """Return what the gateway is asked for a prompt: also for its estimate."""
+        """Return the gateway's request for a prompt; also used for estimates."""
         limit, schema = prompt.max_tokens, None
         if prompt.choices:
             schema = _schema(prompt.choices)
@@ -105,25 +105,25 @@ class EndpointGenerator:
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         """Mean log-likelihood per token of each continuation as the assistant's answer to its prompt.
 
-        Of a server that says how likely a prompt's tokens are (vLLM: `prompt_logprobs`); the answer is handed in as
-        the last message, left open.
+        Needs a server that returns the log-probabilities of a prompt's tokens (vLLM: `prompt_logprobs`). The
+        continuation is sent as the last message, unfinished.
 
         Parameters
         ----------
         prompts : sequence of Prompt, length n
-            Their messages alone count.
+            Only their messages are used.
         continuations : sequence of str, length n
 
         Returns
         -------
         Scored
-            In nats; NaN where the continuation is empty, the server rejects the two (they are too long, say), or its
-            tokens do not spell the continuation (one that begins or ends within a character).
+            In nats; NaN where the continuation is empty, the server rejects the request (too long, for example), or the
+            tokens do not spell the continuation (it begins or ends within a character).
 
         Raises
         ------
         NoLikelihoodsError
-            If the endpoint does not say: most chat servers score only what they write themselves.
+            If the endpoint does not return them: most chat servers only score their own output.
         crowdrag.llm.forecasts.UnansweredError, crowdrag.llm.gateway.GatewayError
             As `generate`.
         """
@@ -132,7 +132,7 @@ class EndpointGenerator:
         outputs = [Output("")] * len(prompts)
         if not pairs:
             return Scored(likelihoods, tuple(outputs), (np.zeros(0),) * len(prompts))
-        # The shortest tells whether the server can at all, before the others are asked and paid.
+        # The shortest one shows whether the server supports this at all, before the others are sent and paid.
         first = min(pairs, key=lambda index: _length(*pairs[index]))
         [answer] = self._complete([_scored(*pairs[first])]) if self.endpoint.supports_logprobs else [None]
         if answer is None or not answer.logprobs:
@@ -146,12 +146,12 @@ class EndpointGenerator:
         for (index, (_prompt, text)), known in zip(pairs.items(), answers, strict=True):
             tokens[index] = _spelling(known.logprobs or [], text.strip())
             likelihoods[index] = tokens[index].mean() if tokens[index].size else np.nan
-            # The first was paid when it was asked alone.
+            # The first answer was paid when it was requested alone.
             outputs[index] = _taken(answer if index == first else known)
         return Scored(likelihoods, tuple(outputs), tuple(tokens))
 
     def with_callback(self, on_answers: Callable[[int], None]) -> EndpointGenerator:
-        """Return this generator with a callback for each new answer; what the callback raises ends the calls."""
+        """Return this generator with a callback for each new answer. An exception from the callback ends the calls."""
         return replace(self, on_answers=on_answers)
 
     def _complete(self, requests: Iterable[gateway.Request]) -> list[gateway.Answer]:
@@ -164,7 +164,7 @@ class EndpointGenerator:
 
 
 def _scored(prompt: Prompt, continuation: str) -> gateway.Request:
-    """A request that asks how likely the tokens of a conversation are, which ends with the continuation."""
+    """A request for the log-probabilities of the tokens of a conversation that ends with the continuation."""
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     parameters = {
         "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0, "add_generation_prompt": False,
@@ -178,7 +178,7 @@ def _length(prompt: Prompt, continuation: str) -> int:
 
 
 def _spelling(tokens: Sequence[Sequence[Any]], text: str) -> Floats:
-    """Log probabilities of the last tokens that spell a text, in its order; none where none do.
+    """Log-probabilities of the last tokens that spell a text, in order; empty if none do.
 
     Examples
     --------
@@ -204,12 +204,12 @@ def _schema(choices: Sequence[str]) -> dict[str, Any]:
 
 
 def _longest(choice: str) -> int:
-    """Tokens that its document has at most: one a byte."""
+    """The maximum number of tokens of its document: one per byte."""
     return len(json.dumps({CHOICE: choice}).encode()) + _SPACE
 
 
 def _taken(answer: gateway.Answer) -> Output:
-    """What a likelihood took."""
+    """The usage of a scoring call."""
     return Output(
         "",
         prompt_tokens=answer.prompt_tokens,
@@ -250,7 +250,7 @@ class NamedGenerator:
     where : "endpoint" or "model"
     name : str
     options : dict of str to JSON value
-        What stands after the question mark.
+        The part after the question mark.
     """
 
     where: str
@@ -259,12 +259,12 @@ class NamedGenerator:
 
 
 def read(named: str) -> NamedGenerator:
-    """Read a generator's name; whether there is such a one is not looked at.
+    """Parse a generator's name, without checking that it exists.
 
     Raises
     ------
     BadParameterError
-        If it does not begin with endpoint: or model:, or names nothing.
+        If it does not begin with endpoint: or model:, or has no name.
     """
     where, colon, rest = named.strip().partition(":")
     name, _mark, options = rest.partition("?")
@@ -288,22 +288,22 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
     Parameters
     ----------
     parameters : mapping
-        Of a run; only `generator` is read.
+        A run's parameters; only `generator` is read.
     study : Study or None
-        Who pays for calls.
+        Who pays for the calls.
     purpose : str
-        What for, in a word or two; kept with calls.
+        The purpose in a word or two; stored with the calls.
 
     Returns
     -------
     Generator
-        It remembers: equal prompts are generated once, whatever asks for them, and a killed process loses what was in
-        flight alone.
+        With a store: equal prompts are generated once, whoever asks, and a killed process loses only the calls in
+        flight.
 
     Raises
     ------
     BadParameterError
-        If there is no such endpoint or model, or it has no such option.
+        If there is no such endpoint or model, or it does not have such an option.
     """
     named = read(str(parameters.get("generator") or ""))
     if named.where == "endpoint":
@@ -319,17 +319,17 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
 
 
 def offered() -> list[str]:
-    """The models in this process that the operator offers, the default first (docs/guides/gpu.md)."""
+    """The models in this process that the operator allows, the default first (docs/guides/gpu.md)."""
     return [model.strip() for model in settings.GENERATOR_MODELS if model.strip()]
 
 
 def check_offered(model: str) -> None:
-    """Refuse model files that the operator does not allow.
+    """Refuse models that the operator does not allow.
 
     Raises
     ------
     BadParameterError
-        If the operator does not offer it; it names what they offer.
+        If the operator does not allow it; lists the allowed models.
     """
     if model not in offered():
         listed = ", ".join(offered()) or "none"
@@ -337,12 +337,12 @@ def check_offered(model: str) -> None:
 
 
 def endpoint(name: str) -> Endpoint:
-    """Find an endpoint that may be asked by its name.
+    """Return an available endpoint by its name.
 
     Raises
     ------
     BadParameterError
-        If there is none; it names those there are.
+        If there is none; lists the available endpoints.
     """
     endpoint_row = Endpoint.objects.allowed().filter(name=name).first()
     if endpoint_row is None:
@@ -352,7 +352,7 @@ def endpoint(name: str) -> Endpoint:
 
 
 def _value(text: str) -> Any:
-    """A number where it is one, else the text."""
+    """The text as a number if it is one, else as it is."""
     try:
         value = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an experiment found at a unit, and what a model in a worker's process wrote."""
+"""Results of an experiment's units, and stored outputs of models in a worker's process."""
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
@@ -10,9 +10,9 @@ from crowdrag.studies.models import Study
 
 
 class UnitResult(models.Model):
-    """One result of an experiment's unit, under a key that is unique in its run (docs/methods/experiments.md).
+    """One result of an experiment's unit. Its key is unique in the run (docs/methods/experiments.md).
 
-    `usage` is what generators were asked for it: counts by the names of `analysis.rag.protocols.Usage`.
+    `usage` counts the calls to generators for it, by the field names of `analysis.rag.protocols.Usage`.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="unit_results")
@@ -26,18 +26,18 @@ class UnitResult(models.Model):
 
 
 class CachedOutput(models.Model):
-    """A generator's output to one prompt, or how likely it found a text after one (docs/guides/gpu.md).
+    """A generator's output to one prompt, or the likelihood of a text after one (docs/guides/gpu.md).
 
-    `digest` is the SHA-256 of the generator's name and all of the prompt, so that whatever asks the same finds it; the
-    prompt itself is not kept. Calls through the gateway are kept there (crowdrag/llm).
+    `digest` is the SHA-256 of the generator's name and the whole prompt, so that equal requests share one row. The
+    prompt itself is not stored. The gateway stores its own calls (crowdrag/llm).
     """
 
     digest = models.CharField(max_length=64, unique=True)
     generator = models.CharField(max_length=400)
-    # The study that asked first; its deletion takes the texts along. Empty: asked for no study's texts.
+    # The first study that asked; the row is deleted with it. Empty: asked without texts of a study.
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="cached_outputs")
     text = models.TextField(blank=True)
-    # Mean log-likelihood per token (nats) of a given text; null where a text was written.
+    # Mean log-likelihood per token (nats) of a given text; null for generated texts.
     likelihood = models.FloatField(null=True, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Pages of experiments: which there are, their runs, what came of one."""
+"""Queries for the pages of experiments: the list, their runs, a run's results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MOST_CHOICES = 200
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in the list: how far it is, what it was asked with, what it took."""
+    """A run in the list: its progress, parameters and usage."""
 
     run: Run
     collection: str
@@ -37,7 +37,7 @@ class ListedRun:
 
 @dataclass(frozen=True)
 class ExperimentRuns:
-    """An experiment with its runs; `total` of them in all, `finished` of these to compare."""
+    """An experiment with its runs: `total` in all, of which `finished` can be compared."""
 
     experiment: Experiment
     rows: list[ListedRun]
@@ -46,7 +46,7 @@ class ExperimentRuns:
 
 
 def listing(study: Study, name: str, number: str | None) -> dict[str, Any]:
-    """Return what the list shows: the latest runs of each experiment, or all of one, a page at a time."""
+    """Return the contents of the list: the latest runs of each experiment, or all runs of one, paginated."""
     named = [EXPERIMENTS[name]] if name else list(EXPERIMENTS.values())
     page: Page[Run] | None = None
     shown = []
@@ -76,13 +76,13 @@ def _listed(experiment: Experiment, run: Run, far: progress.Progress) -> ListedR
 
 
 def settled(order: experiments_services.Order) -> list[tuple[str, Any]]:
-    """What an order was settled to, as the page shows it before it starts."""
+    """Return an order's settings, as the page shows them before it starts."""
     settings = [("Questions", collection_label(order.parameters["collection"])), ("Seed", order.seed)]
     return [*settings, ("Model", order.parameters["generator"])]
 
 
 def spent(run: Run) -> dict[str, Any] | None:
-    """What a finished run asked of generators; money in minor units of the endpoint's currency."""
+    """Return a finished run's usage of generators, with costs in minor units of the endpoint's currency."""
     usage = run.summary.get("usage")
     if usage is None:
         return None
@@ -90,7 +90,7 @@ def spent(run: Run) -> dict[str, Any] | None:
 
 
 def result(run: Run, *, part: str = "") -> dict[str, Any]:
-    """Return what the page of one run shows, whatever its state."""
+    """Return the contents of a run's page, in any state."""
     context: dict[str, Any] = {
         "experiment": EXPERIMENTS.get(run.kind.removeprefix(PREFIX)),
         "collection_said": collection_label(run.parameters.get("collection") or {}),
@@ -114,12 +114,12 @@ def result(run: Run, *, part: str = "") -> dict[str, Any]:
 
 
 def choices(study: Study, kind: str) -> list[Run]:
-    """Return the finished runs of a kind that can be compared, the latest first."""
+    """Return the finished runs of a kind that can be compared, newest first."""
     return list(Run.objects.filter(study=study, kind=kind, state=RunState.DONE).newest_first()[:MOST_CHOICES])
 
 
 def columns(runs: Sequence[Run]) -> list[tuple[str, ListedRun]]:
-    """Return runs of one kind for a comparison, each with its letter."""
+    """Return the runs of one kind for a comparison, each with a letter."""
     experiment = EXPERIMENTS[runs[0].kind.removeprefix(PREFIX)]
     far = progress.measure_listed(list(_runs(runs[0].study, runs[0].kind).filter(pk__in=[run.pk for run in runs])))
     return [(letter, _listed(experiment, run, far[run.pk])) for letter, run in zip(ascii_uppercase, runs, strict=False)]

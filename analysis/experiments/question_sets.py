@@ -1,7 +1,7 @@
 """The questions of a run: the study's own topics or responses, or an uploaded file.
 
-A collection is read once in the request that starts a run and once in each process that works on it; its digest is the
-run's inputs digest, so that a run never goes on with other questions than it began with.
+A collection is read once in the request that starts a run, and once in each process that works on it. Its digest is the
+run's inputs digest, so that a run cannot continue with other questions than it began with.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..tables.run_tables import OF_STUDY, STUDY
 
 
 class BadCollectionError(ValueError):
-    """The questions cannot be read; `problems` says where, as a run shows it."""
+    """The questions cannot be read; `problems` gives the places, in the format that runs use."""
 
     def __init__(self, message: str, problems: list[dict[str, Any]] | None = None):
         super().__init__(message)
@@ -41,15 +41,15 @@ class BadCollectionError(ValueError):
 
 
 class BadFileError(BadCollectionError):
-    """A file of questions is faulty; reading it again will not help."""
+    """A file of questions is invalid; reading it again will not help."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a file of questions is written: its reader is `read` of a module of `analysis.rag.collections`.
+    """A file format for questions. Its reader is the function `read` of a module in `analysis.rag.collections`.
 
-    `is_bank`: texts that a question has twice are taken once, as candidates; `draws`: each question may get documents
-    of others beside its own.
+    `is_bank`: duplicate texts of a question count once, as candidates; `draws`: each question may get documents of
+    other questions in addition to its own.
     """
 
     title: str | Promise
@@ -59,7 +59,7 @@ class Format:
     is_bank: bool = False
 
 
-#: Formats by the word that parameters and the command use.
+#: Formats by their names in parameters and on the command line.
 FORMATS: dict[str, Format] = {
     "qa": Format(
         "Questions and answers",
@@ -100,17 +100,17 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
     Parameters
     ----------
     name : str
-        Its format.
+        The format's name.
     path : Path
     called : str
-        The file's name as people know it; by default that of its path.
+        The file's name as users know it; by default that of its path.
     others : int
-        Documents of other questions that each question gets beside its own, drawn with `rng`.
+        Number of documents of other questions to add to each question, sampled with `rng`.
 
     Raises
     ------
     BadCollectionError
-        If there is no such format, or the file is not in it: with the line, where there is one.
+        If there is no such format, or the file is not in it: with the line, where possible.
     """
     if name not in FORMATS:
         message = "There is no format %(name)r. Formats: %(listed)s."
@@ -131,7 +131,7 @@ def read(name: str, path: Path, *, called: str = "", others: int = 0, rng: np.ra
 
 
 def with_others(questions: Collection, others: int, folds: Mapping[str, int], rng: np.random.Generator) -> Collection:
-    """Give each question documents of other questions of its own fold; refused where a fold has too few."""
+    """Add documents of other questions of the same fold to each question; refused where a fold has too few."""
     try:
         return candidates.with_others(questions, others, rng, folds=folds)
     except candidates.TooFewDocumentsError as error:
@@ -139,7 +139,7 @@ def with_others(questions: Collection, others: int, folds: Mapping[str, int], rn
 
 
 def _refused(error: Exception, path: Path, called: str) -> BadFileError:
-    """Turn a reader's error into one that names the original file."""
+    """Convert a reader's error into one that names the original file."""
     message = str(error).replace(path.name, called)
     if not isinstance(error, fields.BadCollectionError):
         return BadFileError(message, [{"file": called, "message": message}])
@@ -151,9 +151,9 @@ def _refused(error: Exception, path: Path, called: str) -> BadFileError:
 def of_responses(study: Study, style: str = "") -> Collection:
     """Return the study's current topics with all responses to them.
 
-    A response counts that is included and not erased, and in the style where one is named; without its citation
-    markers. People are one author, each model is one by the model that it is, whatever it was told, each system by its
-    name. Nobody knows a true answer. A topic without two authors is left out and counted.
+    Responses count if they are included, not erased and, if a style is given, in this style; citation markers are
+    removed. All people are one author, each model is one whatever its prompt, and each system is one by its name. There
+    is no gold answer. Topics with fewer than two authors are left out and counted.
     """
     rows = Response.objects.filter(study=study, erased_at__isnull=True).included()
     rows = rows.filter(style__name=style) if style else rows
@@ -179,16 +179,16 @@ def _author(row: Response) -> str:
     return str((row.participant.specification or {}).get("model") or row.participant.external_id)
 
 
-#: Of the parameter `collection`: that the folds of an experiment have no document in common. Runs that were started
-#: before there was such a thing do not say so, and go on as they began.
+#: Key of the parameter `collection`: the folds of an experiment have no document in common. Older runs do not have the
+#: key and continue without it.
 APART = "apart"
-#: Of the same: that nearly equal documents count as equal (analysis.rag.uplift_rag.deduplication).
+#: Key of the same parameter: nearly equal documents count as equal (analysis.rag.uplift_rag.deduplication).
 NEAR = "near_duplicates"
-#: In which fold each question is tested, by its id.
+#: The fold in which each question is tested, by the question's id.
 Folds = Callable[[Collection], Mapping[str, int]]
-#: What answers of a study's topics are measured by: they are long texts.
+#: The metric for a study's topics, whose answers are long texts.
 STUDY_METRIC = "rouge_l"
-#: Collections that a process keeps.
+#: Number of collections that a process keeps in memory.
 KEPT = 2
 
 
@@ -199,18 +199,18 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
     ----------
     parameters : mapping
         `collection`: {"source": "study" or "responses", "style": NAME or ""} or {"source": FORMAT, "upload": primary
-        key, "others": how many documents of other questions each gets}; `queries`: how many at most, drawn with the
-        seed and left in the data's order, 0 or missing for all.
+        key, "others": number of documents of other questions for each}; `queries`: the maximum number, sampled with the
+        seed and kept in the data's order; 0 or missing for all.
     seed : int
-        The run's: draws queries, and documents of other questions.
+        The run's seed; it samples queries and documents of other questions.
     folds : callable, optional
-        Of an experiment that trains. With `collection["apart"]` documents of other questions are drawn within a
-        question's own fold, of the queries that take part; otherwise from the whole file.
+        For an experiment that trains. With `collection["apart"]`, documents of other questions are sampled from the
+        question's own fold, among the queries that take part; otherwise from the whole file.
 
     Raises
     ------
     BadCollectionError
-        If there is no such source or upload, or the file is not what it is said to be: with file and line.
+        If there is no such source or upload, or the file is invalid: with file and line.
     """
     source_parameters = parameters.get("collection") or {"source": STUDY}
     if not isinstance(source_parameters, Mapping):
@@ -233,7 +233,7 @@ def collection(parameters: Mapping[str, Any], study: Study, *, seed: int = 0, fo
 
 @lru_cache(maxsize=KEPT)
 def _of_file(source: str, path: str, name: str, others: int, seed: int) -> Collection:
-    """Read a file that was handed in; it never changes, and estimates ask for it again and again."""
+    """Read an uploaded file. It is cached, because it never changes and every estimate needs it."""
     return read(source, Path(path), called=name, others=others, rng=_chance(seed))
 
 
@@ -242,7 +242,7 @@ def _chance(seed: int) -> np.random.Generator:
 
 
 def draw_questions(questions: Collection, most: int, seed: int) -> Collection:
-    """Draw `most` queries at most, in their original order; 0: all."""
+    """Sample at most `most` queries, kept in their original order; 0: all."""
     if not most or most >= len(questions.queries):
         return questions
     places = named_rng(seed, "experiment queries").choice(len(questions.queries), size=most, replace=False)
@@ -250,10 +250,10 @@ def draw_questions(questions: Collection, most: int, seed: int) -> Collection:
 
 
 def of_study(study: Study, style: str = "") -> Collection:
-    """The study's current topics: their passages in the order of the ranking, people's responses as right answers.
+    """Return the study's current topics, with passages in rank order and people's responses as gold answers.
 
-    A response counts that is included, not erased, by a person, and in the style where one is named; without its
-    citation markers. A topic without one has no answer, one without passages is left out and counted.
+    Responses count if they are included, not erased, by a person and, if a style is given, in this style; citation
+    markers are removed. A topic without responses has no answer. Topics without passages are left out and counted.
     """
     answers: dict[str, list[str]] = defaultdict(list)
     responses = Response.objects.filter(study=study, origin=Origin.HUMAN, erased_at__isnull=True).included()
@@ -277,7 +277,7 @@ def of_study(study: Study, style: str = "") -> Collection:
 
 
 def path_of(run: Run) -> Path | None:
-    """Where the uploaded file of a run lies; None of a run on the study's topics."""
+    """The path of a run's uploaded file; None for a run on the study's topics."""
     upload = Upload.objects.filter(
         study=run.study_id, pk=run.parameters.get("collection", {}).get("upload") or 0
     ).first()
@@ -285,9 +285,9 @@ def path_of(run: Run) -> Path | None:
 
 
 def digest(questions: Collection) -> str:
-    """SHA-256 of all that a collection holds: equal ones ask the same."""
+    """SHA-256 of a collection's contents: equal digests mean equal questions."""
     sha256 = hashlib.sha256()
-    # Question by question, as one JSON text of a large collection would take more memory than the collection.
+    # Question by question: one JSON text of a large collection would take more memory than the collection.
     sha256.update(f'{{"left_out":{_json(questions.left_out)},"name":"","queries":['.encode())
     for index, query in enumerate(questions.queries):
         sha256.update(("," * (index > 0) + _json(asdict(query))).encode())
@@ -303,12 +303,12 @@ _cached: OrderedDict[int, Collection] = OrderedDict()
 
 
 def of_run(run: Run, *, folds: Folds | None = None) -> Collection:
-    """Read the questions of a run that is planned; a process keeps the last ones.
+    """Read the questions of a planned run; a process keeps the last ones.
 
     Raises
     ------
     BadCollectionError
-        If they are others than the run was planned with, or something of them was erased since.
+        If they differ from those that the run was planned with, or some were erased since.
     """
     if run.stale_at is not None:
         _cached.pop(run.pk, None)

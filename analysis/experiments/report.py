@@ -1,4 +1,4 @@
-"""The report of an experiment: its tables and figures, its methods text, and what it took."""
+"""The report of an experiment: its tables, figures, methods text and usage."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +29,7 @@ def parts(run: Run) -> tuple[Part, ...]:
 
 
 def compose(run: Run, about: About, rows: Mapping[str, list[Row]], sections: tuple[Section, ...]) -> Report:
-    """The whole report, from what all reports share."""
+    """Return the whole report, based on what all reports share."""
     experiment = experiments.get(run.kind)
     collection = collection_label(run.parameters.get("collection") or {})
     written = experiment.methods(run, rows)
@@ -57,7 +57,7 @@ def _left_out(run: Run) -> list[str]:
 
 
 def _took(run: Run) -> list[str]:
-    """Calls, tokens, money and time in sentences."""
+    """Calls, tokens, money and time, in sentences."""
     usage = run.summary.get("usage")
     if usage is None:
         return []
@@ -75,7 +75,7 @@ def _took(run: Run) -> list[str]:
 
 
 def parameters_in_words(run: Run) -> dict[str, Any]:
-    """A run's parameters in words, as its page shows them: most of their names say little alone."""
+    """A run's parameters in words, as its page shows them; most of their names say little alone."""
     experiment = experiments.EXPERIMENTS.get(run.kind.removeprefix(experiments.PREFIX))
     if experiment is not None:
         return wording.parameters_in_words(experiment, run)
@@ -86,7 +86,7 @@ def parameters_in_words(run: Run) -> dict[str, Any]:
 
 
 def report_url(run: Run) -> str:
-    """Where the report of an experiment is read."""
+    """The URL of an experiment's report."""
     return reverse("experiment_result", args=[run.study.slug, run.key])
 
 

@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from analysis.rag.retrieval.dense import Dense
     from analysis.rag.retrieval.splade import Splade
 
-#: Retrievers without a model. `bm25` weighs words by the question's own candidates, as LaMP does with a profile,
-#: `bm25:all` by the documents of all questions; `given` takes the scores that stand in the data.
+#: Retrievers without a model. `bm25` computes word weights from the question's own candidates, as LaMP does with a
+#: profile; `bm25:all` from the documents of all questions; `given` uses the scores in the data.
 GIVEN = "given"
 WORDS = "bm25"
 PLAIN = (WORDS, "bm25:all", GIVEN)
-#: Retrievers with a model, `dense:NAME` and `splade:NAME`; those that the operator named (`CROWDRAG_RETRIEVERS`).
+#: Retrievers with a model, `dense:NAME` and `splade:NAME`, that the operator allows (`CROWDRAG_RETRIEVERS`).
 DENSE, SPLADE = "dense", "splade"
-# The last index of a whole collection: one serves all units of a run.
+# The last index of a whole collection; all units of a run share it.
 _index: list[tuple[Collection, Retriever]] = []
 
 
 def offered() -> list[str]:
-    """The names of all retrievers that may be used."""
+    """The names of all available retrievers."""
     return [*PLAIN, *settings.RETRIEVERS]
 
 
 def check(names: Sequence[str]) -> None:
-    """Refuse a name that is not offered, before anything is asked or loaded.
+    """Refuse unavailable names before anything is generated or loaded.
 
     Raises
     ------
     BadParameterError
-        It says which there are: a model is a program's input that somebody must answer for.
+        Names the available retrievers. Models are restricted because somebody must vouch for their files.
     """
     for name in names:
         if name not in offered():
@@ -55,19 +55,19 @@ def can_score(names: Sequence[str], query: Query) -> bool:
 
 
 def retriever(name: str, collection: Collection) -> Retriever:
-    """Make a retriever of a collection's documents; a process keeps models and the last index.
+    """Return a retriever for a collection's documents; a process keeps models and the last index.
 
     Parameters
     ----------
     name : str
         One of `offered`.
     collection : Collection
-        Of the run.
+        The run's questions.
 
     Raises
     ------
     BadParameterError
-        If it is not offered, or its model cannot be loaded.
+        If it is not available, or its model cannot be loaded.
     """
     check([name])
     kind, _colon, model = name.partition(":")
@@ -87,12 +87,12 @@ def retriever(name: str, collection: Collection) -> Retriever:
 
 
 def searcher(name: str) -> Searcher:
-    """Make who searches a corpus: `bm25`, or one of the models that are offered.
+    """Return a searcher of a corpus: `bm25`, or one of the available models.
 
     Raises
     ------
     BadParameterError
-        If it is not offered, cannot search, or its model cannot be loaded.
+        If it is not available, cannot search, or its model cannot be loaded.
     """
     check([name])
     kind, _colon, model = name.partition(":")
@@ -107,7 +107,7 @@ def searcher(name: str) -> Searcher:
 
 
 def _load(kind: str, model: str) -> Dense | Splade:
-    """A model, kept among those of the process."""
+    """Load a model, or take it from the process's cache."""
     from analysis.rag import checkpoints
     from analysis.rag.generation.model_cache import MODELS
     from analysis.rag.retrieval.dense import Dense, UnsupportedEncoderError

@@ -1,4 +1,4 @@
-"""Experiments as runs: units, eligible questions, duration, result."""
+"""Experiments as runs: units, eligible questions, duration and results."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ from .experiment import BadParameterError, CostEstimate, Experiment
 from .question_sets import BadFileError
 from .stage_context import StageContext
 
-#: Of a run's summary: replies that came and hold no answer that could be read, that these are all that came, that the
-#: headline table is empty, of how many questions its numbers are where these are few, and that uplift RAG never
-#: handed a document over.
+#: Keys of a run's summary: the number of replies without a readable answer; no reply was readable; the main table is
+#: empty; the number of questions, where it is small; uplift RAG selected no documents at all.
 UNREADABLE, NONE_READ, EMPTY, FEW, BARE = "unreadable", "none_read", "empty", "few", "bare"
-#: Resampled, fewer than so many give intervals that are too narrow to lean on.
+#: With fewer questions, bootstrap intervals are too narrow to rely on.
 ENOUGH = 10
 
 
 def summary(tables: Mapping[str, Sequence[Row]], headline: str, usage: Usage) -> dict[str, Any]:
-    """Return the run's summary: usage, and what must be known of its tables."""
+    """Return the run's summary: usage, and facts about its tables that need a warning."""
     facts: dict[str, Any] = {"usage": asdict(usage)}
     counted = [row for rows in tables.values() for row in rows if row.get(UNREADABLE)]
     if counted:
@@ -50,7 +49,7 @@ def summary(tables: Mapping[str, Sequence[Row]], headline: str, usage: Usage) ->
 
 
 def _questions(tables: Mapping[str, Sequence[Row]], headline: str) -> int:
-    """Of how many questions the numbers are at most: these are resampled, however often each was measured."""
+    """The maximum number of questions behind the numbers: questions are resampled, however often each was measured."""
     by_query = [len({row["query"] for row in rows}) for rows in tables.values() if rows and "query" in rows[0]]
     rows = tables.get(headline) or [row for table_rows in tables.values() for row in table_rows if "questions" in row]
     of_rows = max((row.get("questions", row.get("n")) or 0 for row in rows), default=0)
@@ -58,7 +57,7 @@ def _questions(tables: Mapping[str, Sequence[Row]], headline: str) -> int:
 
 
 def warnings(run: Run) -> list[str]:
-    """Warnings that stand above a result: no answers, nothing measured, few questions."""
+    """Warnings above a result: no answers, nothing measured, few questions."""
     usage = run.summary.get("usage") or {}
     prompts, failed = usage.get("calls", 0) + usage.get("stored", 0), usage.get("failed", 0)
     messages = []
@@ -86,7 +85,7 @@ def warnings(run: Run) -> list[str]:
 
 
 def losses(run: Run) -> list[str]:
-    """How many prompts have no answer, and how many replies could not be read; empty if there are none."""
+    """The numbers of prompts without an answer and of unreadable replies, in sentences; empty if there are none."""
     messages = []
     if failed := (run.summary.get("usage") or {}).get("failed", 0):
         messages.append("{n} refused or failed".format(n=f"{failed:,}"))
@@ -102,7 +101,7 @@ _ANSWERS: Final = (
 _DOCUMENTS: Final = (
     "Give each question documents in the file, or let the command search a file of documents (--corpus)."
 )
-#: What to do, by why a question takes no part, as the experiments and the readers of files call it.
+#: What to do, by the reason why a question is left out, as experiments and file readers name it.
 ADVICE: Final[Mapping[str, str | Promise]] = {
     "no right answer": _ANSWERS,
     "no gold answer": _ANSWERS,
@@ -115,12 +114,12 @@ ADVICE: Final[Mapping[str, str | Promise]] = {
 
 
 def why_none(experiment: Experiment, collection: Collection, parameters: Any) -> str:
-    """Say why no question of a collection can take part, and what to do; "" where one can.
+    """Say why no question of a collection can take part, and what to do; "" if some can.
 
     Raises
     ------
     BadParameterError
-        Where it is the parameters that leave all of them out.
+        If the parameters exclude all questions.
     """
     if not collection.queries:
         sentences, reasons = ["There are no questions."], dict(collection.left_out)
@@ -141,28 +140,28 @@ def _do(reasons: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(str(ADVICE[reason]) for reason in reasons if reason in ADVICE))
 
 
-#: In the summary of a run: what it was estimated to ask for when it was planned.
+#: Key of a run's summary: the estimated tokens from when it was planned.
 EXPECTED = "expected"
 
 
 @dataclass(frozen=True)
 class ThroughputShare:
-    """What part of its estimate a run asked for: tokens that it read, and that it wrote."""
+    """Shares of the estimated prompt and completion tokens that a run really used."""
 
     prompt: float
     completion: float
 
 
 def seconds(speed: Speed, estimate: CostEstimate, share: ThroughputShare | None = None) -> float:
-    """How long an estimate's prompts probably take.
+    """Probable duration of an estimate's prompts.
 
     Parameters
     ----------
     speed : Speed
-    estimate : Estimate
-        Its upper bound of what is written is brought down to what answers lately had of what they might have.
-    share : Share, optional
-        What an earlier run asked for of its estimate; then nothing else is brought down.
+    estimate : CostEstimate
+        Its upper bound of completion tokens is scaled by the share that recent answers used of their limits.
+    share : ThroughputShare, optional
+        The shares of an earlier run; then nothing else is scaled.
     """
     likely = estimate.likely or estimate
     calls = estimate.calls * share.prompt if share else likely.calls
@@ -182,12 +181,12 @@ def _ratio(likely: CostEstimate, estimate: CostEstimate) -> float:
 
 
 def expected(estimate: CostEstimate) -> dict[str, int]:
-    """What a run's summary keeps of its estimate."""
+    """The part of an estimate that a run's summary keeps."""
     return {"prompt_tokens": estimate.prompt_tokens, "completion_tokens": estimate.completion_tokens}
 
 
 def share_of_latest(kind: str, generator: str) -> ThroughputShare | None:
-    """What part of its estimate the latest run of this kind by this generator asked for; None where there is none."""
+    """Shares of its estimate that the latest run of this kind with this generator used; None without such a run."""
     run = _done(kind, generator).filter(summary__has_key=EXPECTED).newest_first().first()
     if run is None:
         return None
@@ -200,9 +199,9 @@ def share_of_latest(kind: str, generator: str) -> ThroughputShare | None:
 
 
 def of_runs(kind: str, generator: str) -> Speed | None:
-    """The speed of the latest run of this kind by this generator that asked for something, all its other work included.
+    """The speed of the latest run of this kind with this generator that made calls, including its other work.
 
-    Tokens of what was kept from before took no time. None where there is no such run.
+    Stored answers took no time and do not count. None if there is no such run.
     """
     run = _done(kind, generator).filter(resumed_at__isnull=True).newest_first().first()
     if run is None or run.started_at is None or run.finished_at is None:
@@ -226,7 +225,7 @@ TABLES = "tables"
 
 
 def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:
-    """Plan all units; the collection's digest becomes the run's."""
+    """Plan all units; the collection's digest becomes the run's inputs digest."""
     try:
         parameters = experiment.own_parameters(run.parameters)
         collection = question_sets.collection(
@@ -239,7 +238,7 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         raise kinds.InputRejectedError([{"message": nobody}])
     run.inputs_digest = question_sets.digest(collection)
     run.summary |= {"collection": collection.name, "queries": len(collection.queries)}
-    with suppress(BadParameterError):  # said where its units are planned
+    with suppress(BadParameterError):  # reported when its units are planned
         run.summary[EXPECTED] = expected(experiment.estimate(collection, parameters))
     if collection.left_out:
         run.summary["left_out"] = dict(collection.left_out)
@@ -248,13 +247,13 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
         for number, stage in enumerate(experiment.stages):
             units = stage.units(collection, parameters)
             later_units += [kinds.LaterUnit(number, {"stage": stage.name} | payload) for payload in units]
-    except BadParameterError as error:  # the parameters do not go with these questions
+    except BadParameterError as error:  # the parameters do not fit these questions
         raise _rejection(error) from error
     return [*later_units, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
 
 
 def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
-    """Work on one unit: what it found is kept in its effect."""
+    """Work on one unit; its effect stores the results."""
     run, name = work.run, work.unit.payload["stage"]
     try:
         context = StageContext(
@@ -303,13 +302,13 @@ def _publish(context: StageContext) -> None:
 
 
 def generator(run: Run, named: str = "") -> Generator:
-    """Make a generator of a run: its own, or another one by name."""
+    """Return a run's generator, or another one by name."""
     parameters = {"generator": named or run.parameters.get("generator")}
     return generators.generator(parameters, study=run.study, purpose=run.kind)
 
 
 def problems(error: Exception) -> list[dict[str, Any]]:
-    """What is wrong with an input, as a run shows it."""
+    """The problems of an input, in the format that runs use."""
     return getattr(error, "problems", None) or [{"message": str(error)}]
 
 
@@ -318,12 +317,12 @@ def _rejection(error: Exception) -> kinds.InputRejectedError:
 
 
 def result_url(run: Run) -> str:
-    """Where an experiment's run is read."""
+    """The URL of an experiment's run."""
     return reverse("experiment_result", args=[run.study.slug, run.key])
 
 
 def register(experiment: Experiment) -> None:
-    """Make the experiment's runs known."""
+    """Register the experiment's run kind."""
     kinds.register(
         kinds.Kind(
             name=experiment.kind,
@@ -339,5 +338,5 @@ def register(experiment: Experiment) -> None:
 
 
 def size(experiment: Experiment, collection: Collection, parameters: Any) -> int:
-    """How many units a run of this collection has."""
+    """The number of units of a run on this collection."""
     return 1 + sum(1 for stage in experiment.stages for _unit in stage.units(collection, parameters))

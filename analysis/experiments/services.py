@@ -1,6 +1,7 @@
 """Orders, cost forecasts and starts of experiments; files with candidate documents.
 
-What an experiment asks is then what stands in the file: no worker needs the corpus, and the file's digest says it all.
+The questions of an experiment are stored with their candidates, so that workers do not need the corpus and the file's
+digest identifies the complete input.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ from . import runs as experiments_runs
 from .experiment import COMMON, PREFIX, BadParameterError, CostEstimate, Experiment
 from .question_sets import BadCollectionError
 
-#: More questions than this need a number to be named.
+#: Above this number of questions, users must set a maximum.
 MOST_QUERIES = 200_000
 ENDPOINT = "endpoint"
 
 
 @dataclass(frozen=True)
 class Order:
-    """An experiment with all its parameters, checked; two of one digest are the same."""
+    """An experiment with all its parameters, checked; orders with equal digests are equal."""
 
     experiment: Experiment
     study: Study
@@ -69,12 +70,12 @@ class Order:
 
 
 def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *, seed: int = 0) -> Order:
-    """Check parameters and fill in what is not said, so that a run says all that it was made with.
+    """Check parameters and fill in defaults, so that a run records its complete settings.
 
     Raises
     ------
     BadParameterError
-        If one is unknown or out of bounds, the collection is none that the experiment takes, or there is no such
+        If one is unknown or out of bounds, the experiment does not support the collection, or there is no such
         generator.
     """
     if seed < 0:
@@ -101,7 +102,7 @@ def order(experiment: Experiment, study: Study, parameters: Mapping[str, Any], *
 
 
 def _models(experiment: Experiment, own_parameters: Mapping[str, Any]) -> list[str]:
-    """Other generators that the parameters name."""
+    """The other generators that the parameters name."""
     return [
         own_parameters[parameter.name]
         for parameter in experiment.declared
@@ -115,15 +116,15 @@ class CostForecast:
 
     Attributes
     ----------
-    estimate : Estimate
+    estimate : CostEstimate
         The experiment's own.
     units : int
-    cost : Decimal or None
-        In minor units of `currency`; None where other generators have other prices.
+    cost : Decimal
+        In minor units of `currency`.
     left : Decimal or None
-        Of the study's budget; None where nothing is paid.
+        The study's remaining budget; None where nothing is paid.
     seconds : float or None
-        At the pace of the generator's latest answers; None where nothing tells.
+        At the speed of the generator's latest answers; None if it is unknown.
     problem : str
         Why it cannot be started; "" if it can.
     """
@@ -139,7 +140,7 @@ class CostForecast:
 
     @property
     def is_over_budget(self) -> bool:
-        """Whether it may stop at the budget."""
+        """Whether the run may stop because the budget is used up."""
         return self.left is not None and self.cost > self.left
 
 
@@ -179,7 +180,7 @@ def forecast(order: Order) -> CostForecast:
 
 
 def _why_nothing(order: Order, why: str) -> CostForecast:
-    """The forecast of an order with no eligible question."""
+    """Forecast for an order without eligible questions."""
     none = CostEstimate(0, 0, 0, left_out=len(order.collection.queries))
     return CostForecast(
         none, units=0, cost=Decimal(0), currency=order.study.currency, left=None, seconds=None, problem=why,
@@ -188,7 +189,7 @@ def _why_nothing(order: Order, why: str) -> CostForecast:
 
 
 def _too_long(collection: Collection, parameters: Any) -> str:
-    """Warn where right answers are longer than the token limit: then only length is measured."""
+    """Warn if gold answers are longer than the token limit: the metrics would then mainly measure length."""
     words = [max(len(answer.split()) for answer in query.answers) for query in collection.queries if query.answers]
     tokens = getattr(parameters, "max_tokens", 0)
     if not tokens or not words or median(words) <= tokens:
@@ -207,7 +208,7 @@ def _endpoint(named: str) -> Endpoint | None:
 
 
 def _seconds(order: Order, estimate: CostEstimate, endpoint: Endpoint | None) -> float | None:
-    """Time at the generator's pace: of an endpoint's latest answers, else of its latest run of this kind."""
+    """Duration at the generator's speed: from an endpoint's latest answers, else from its latest run of this kind."""
     if not estimate.calls:
         return estimate.seconds
     kind, generator = order.experiment.kind, order.parameters["generator"]
@@ -216,12 +217,12 @@ def _seconds(order: Order, estimate: CostEstimate, endpoint: Endpoint | None) ->
     if endpoint is not None and speed is not None:
         return experiments_runs.seconds(speed.at_once(estimate.calls, endpoint), estimate, share) + estimate.seconds
     speed = experiments_runs.of_runs(kind, generator)
-    # A run's time holds its other work already.
+    # A run's duration already includes its other work.
     return None if speed is None else max(experiments_runs.seconds(speed, estimate, share), estimate.seconds)
 
 
 def start(order: Order, *, by: User | None = None) -> Run:
-    """Start the run; raises `kinds.InputRejectedError` where its questions cannot be read."""
+    """Start the run; raises `kinds.InputRejectedError` if its questions cannot be read."""
     return lifecycle.start(
         study=order.study, kind=order.experiment.kind, parameters=order.parameters, by=by, seed=order.seed
     )
@@ -240,9 +241,9 @@ def changed_parameters(experiment: Experiment, run: Run) -> list[tuple[str, Any]
 
 
 def offered(*, is_here: bool = False) -> list[tuple[str, str]]:
-    """Return the generators that may be named, each with what it is: endpoints and models that the operator allows.
+    """Return the available generators with their titles: endpoints, and models that the operator allows.
 
-    `is_here`: models in a worker alone, for what servers do not tell.
+    `is_here`: only models in a worker, for values that servers do not return.
     """
     here = [(f"model:{name}", f"{name}, in a worker") for name in generators.offered()]
     if is_here:
@@ -253,7 +254,7 @@ def offered(*, is_here: bool = False) -> list[tuple[str, str]]:
 
 
 def default_parameters(study: Study) -> str:
-    """Which generator a form begins with: the study's last one, else an endpoint of this place, else the first."""
+    """The default generator of a form: the study's last one, else one of this server's endpoints, else the first."""
     names = [name for name, _title in offered()]
     runs = Run.objects.filter(study=study, kind__startswith=PREFIX).newest_first()
     for named in runs.values_list("parameters__generator", flat=True)[:1]:
@@ -264,14 +265,14 @@ def default_parameters(study: Study) -> str:
 
 
 def upload_questions(study: Study, path: Path) -> Upload:
-    """Store a file of this machine with a study, unless it has one with the same name and content."""
+    """Store a local file with a study, unless it already has one with the same name and content."""
     _size, digest = file_storage.file_digest(path)
     upload = Upload.objects.filter(study=study, name=path.name, sha256=digest).order_by("-pk").first()
     return upload or run_files.store_upload(study=study, source=path)
 
 
 def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, Any]:
-    """Return the parameter `collection` for a file that was handed in: with its name and digest, which say what it was.
+    """Return the parameter `collection` for an uploaded file, with the file's name and digest as a record.
 
     Raises
     ------
@@ -285,7 +286,7 @@ def of_upload(study: Study, source: str, pk: int, others: int = 0) -> dict[str, 
     return parameters | ({"others": others} if others else {})
 
 
-#: Candidates of a question, where nobody says how many.
+#: The default number of candidates of a question.
 CANDIDATES = 100
 MOST_CANDIDATES = 1000
 
@@ -293,31 +294,32 @@ MOST_CANDIDATES = 1000
 def with_candidates(
     *, study: Study, questions: Path, corpus: Path, n: int = CANDIDATES, searcher: str = retrievers.WORDS
 ) -> Upload:
-    """Give each question the best documents of a corpus, and store them with the study.
+    """Retrieve the best documents of a corpus for each question, and store them with the study.
 
     Parameters
     ----------
     study : Study
     questions : Path
-        In the format `qa`; documents may be named by their ids in the corpus.
+        In the format `qa`; documents may be given by their ids in the corpus.
     corpus : Path
-        docs/reference/question-files.md. It is read from disk, not stored.
+        In the format of docs/reference/question-files.md. It is read from disk, not stored.
     n : int
-        How many; they stand by falling score, in the place of what the question had. 0: those that it names stay.
+        Number of documents, sorted by descending score. They replace the question's own documents. 0: keep the
+        documents that it names.
     searcher : str
-        As `retrievers.searcher` reads it.
+        A name for `retrievers.searcher`.
 
     Returns
     -------
     Upload
-        Equal questions, corpus, n and searcher give one and the same.
+        The same upload for equal questions, corpus, n and searcher.
 
     Raises
     ------
     BadCollectionError
-        If a file is not what it is said to be, with file and line.
+        If a file is invalid; with file and line.
     BadParameterError
-        If the searcher is not offered, or n is out of bounds.
+        If the searcher is not available, or n is out of bounds.
     """
     if not 0 <= n <= MOST_CANDIDATES:
         message = "candidates must be a whole number from 0 to %(most)s, not %(n)s."
@@ -340,7 +342,7 @@ def _stem(path: Path) -> str:
 
 
 def _written(path: Path, questions: Collection) -> Path:
-    """Write a collection; equal questions give equal bytes, without name or time."""
+    """Write a collection without name or time, so that equal questions give equal bytes."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
         for row in qa.write(questions.queries):
             packed.write((json.dumps(row, ensure_ascii=False) + "\n").encode())

@@ -1,4 +1,4 @@
-"""What a stage's work and the tables get: the questions, the parameters, who answers, what was found so far."""
+"""The context of stages and tables: questions, parameters, generators and earlier results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class StreamingGenerator(Protocol):
     """A generator that reports its answers as they arrive."""
 
     def with_callback(self, on_answers: Callable[[int], None]) -> Generator:
-        """Return one that calls `on_answers` with the number of new answers; what it raises ends the run."""
+        """Return a copy that calls `on_answers` with the number of new answers. An exception from it ends the run."""
         ...
 
 
@@ -48,7 +48,7 @@ class CountedGenerator:
     generator : Generator
     usage : Usage
     begin : callable(int), optional
-        Is told how many answers are asked for, before they are.
+        Called with the number of requested answers, before they are generated.
     """
 
     def __init__(self, generator: Generator, usage: Usage, begin: Callable[[int], None] = lambda _answers: None):
@@ -58,14 +58,14 @@ class CountedGenerator:
 
     @property
     def name(self) -> str:
-        """The generator's."""
+        """The generator's name."""
         return self._generator.name
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Output]:
         """Answer each prompt, in their order."""
         self._begin(len(set(prompts)))
         outputs = self._generator.generate(prompts)
-        # A prompt that occurs twice was answered once, and is counted once: its first output says what it cost.
+        # A duplicate prompt was answered once and is counted once: its first output has the cost.
         self._usage.add(dict(zip(reversed(prompts), reversed(outputs), strict=True)).values())
         return outputs
 
@@ -80,7 +80,7 @@ class CountedGenerator:
         return self._scored(self._generator, prompts, continuations).values
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
-        """As `likelihoods`, with what it took; see `analysis.rag.protocols.ScoringGenerator`."""
+        """Like `likelihoods`, with the usage; see `analysis.rag.protocols.ScoringGenerator`."""
         if not isinstance(self._generator, ScoringGenerator):
             raise NoLikelihoodsError(f"{self.name} does not return the probability of a given text.")
         self._begin(len({pair for pair in zip(prompts, continuations, strict=True) if pair[1].strip()}))
@@ -89,13 +89,13 @@ class CountedGenerator:
     def _scored(self, generator: ScoringGenerator, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         scored = generator.score(prompts, continuations)
         pairs = zip(prompts, continuations, scored.outputs, strict=True)
-        # What occurs twice was asked once; an empty text, not at all.
+        # Duplicates were requested once; empty texts, not at all.
         took = {(prompt, text): output for prompt, text, output in reversed([*pairs]) if text.strip()}
         self._usage.add(took.values())
         return scored
 
     def ensemble(self, prompts: Sequence[Prompt], weights: Floats) -> Output:
-        """Answer all prompts as one, where the generator can; see `analysis.rag.generation.model`."""
+        """Answer all prompts as one ensemble, if the generator can; see `analysis.rag.generation.model`."""
         if not isinstance(self._generator, EnsembleGenerator):
             raise NoLikelihoodsError(f"{self.name} does not return probabilities for every token.")
         output = self._generator.ensemble(prompts, weights)
@@ -105,7 +105,7 @@ class CountedGenerator:
 
 @dataclass
 class StageContext:
-    """One unit of an experiment at work.
+    """The context of one unit's work.
 
     Attributes
     ----------
@@ -113,16 +113,16 @@ class StageContext:
     collection : Collection
         All questions of the run.
     parameters : object
-        The experiment's own, read.
+        The experiment's own parameters, parsed.
     payload : dict
-        The unit's.
+        The unit's payload.
     make : callable(str) -> Generator
-        Makes a generator by its name ("" : the run's).
+        Makes a generator by its name ("": the run's).
     reporter : callable
     usage : Usage
-        What was asked of generators.
+        Usage of generators so far.
     files : list of (str, Path, str)
-        What is to be published with the unit: name, place, media type.
+        Files to publish with the unit: name, path, media type.
     """
 
     run: Run
@@ -149,7 +149,7 @@ class StageContext:
         return self.model("")
 
     def model(self, named: str) -> Generator:
-        """Return another generator, as a field of kind "model" names it, counted with the rest."""
+        """Return another generator by the value of a field of kind "model"; its calls are counted too."""
         generator = self.make(named)
         if isinstance(generator, StreamingGenerator):
             generator = generator.with_callback(self._on_answers)
@@ -157,48 +157,48 @@ class StageContext:
 
     @property
     def queries(self) -> list[Query]:
-        """The queries that the unit's payload names (`each_query`), in their order."""
+        """The queries that the unit's payload names (`each_query`), in order."""
         by_id = self.by_id
         return [by_id[name] for name in self.payload.get("queries", ())]
 
     @cached_property
     def by_id(self) -> dict[str, Query]:
-        """All queries by their ids."""
+        """All queries by id."""
         return {query.id: query for query in self.collection.queries}
 
     def results(self, stage: str) -> dict[str, Any]:
         """Return the results of an earlier stage, by key.
 
-        Keys that are ids of queries come first, in the collection's order; others after them, in the order of their
-        characters. In the first stages nothing says that all of it is there.
+        Ids of queries come first, in the collection's order; other keys follow in code point order. Before all units of
+        the stage are done, results may be missing.
         """
         prefix = f"{stage}:"
         kept = {key.removeprefix(prefix): data for key, data in unit_results.stream(self.run, prefix)}
         return {name: kept[name] for name in self.by_id if name in kept} | kept
 
     def results_of(self, stage: str, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield names with the results of an earlier stage, in the names' order, without holding all of them."""
+        """Yield names with the results of an earlier stage, in the names' order, without loading all of them."""
         prefix = f"{stage}:"
         for key, data in unit_results.of_keys(self.run, [f"{prefix}{name}" for name in names]):
             yield key.removeprefix(prefix), data
 
     def result(self, stage: str, key: str) -> Any:
-        """Return one result of an earlier stage; raises `LookupError` where there is none."""
+        """Return one result of an earlier stage; raises `LookupError` if there is none."""
         return unit_results.one(self.run, f"{stage}:{key}")
 
     def rng(self, name: str) -> np.random.Generator:
-        """Return the source of chance of this purpose: equal seeds and names draw the same, whatever else is drawn."""
+        """Return a random generator for this purpose. It depends only on the run's seed and the name."""
         return named_rng(self.run.seed, name)
 
     def report(self, done: int, total: int, message: str = "", *, by_answer: bool = False) -> None:
-        """Tell how far the unit is; raises `kinds.RunCancelledError` when it is time to stop: let it pass.
+        """Report the unit's progress. Raises `kinds.RunCancelledError` if the run is cancelled; do not catch it.
 
-        Without steps (`total` is 0), or never, what is asked of generators is told answer by answer.
+        Without steps (`total` is 0), or without any report, progress counts the answers of generators.
 
         Parameters
         ----------
         by_answer : bool
-            Whether each answer that comes from now on is a step of these.
+            Whether each new answer counts as one step.
         """
         self._last_report, self._by_answer, self._answered = (done, total, message), by_answer, 0
         self.look()
@@ -222,5 +222,5 @@ class StageContext:
             self.reporter(min(self._answered, self._call_count), self._call_count, "Generating answers")
 
     def publish(self, name: str, path: Path, media_type: str = "application/octet-stream") -> None:
-        """Have a finished local file published as the run's, with what the unit found."""
+        """Publish a finished local file as one of the run's, together with the unit's results."""
         self.files.append((name, path, media_type))

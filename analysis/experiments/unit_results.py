@@ -1,4 +1,4 @@
-"""Results of an experiment's units as rows: stored once, read in a fixed order."""
+"""Results of an experiment's units as rows: written once, read in a fixed order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -12,21 +12,21 @@ from crowdrag.jobs.models import Run
 from .models import UnitResult
 
 BATCH = 200
-# A column of nothing is another thing: it says that there is no result.
+# A JSON null, as opposed to an empty column, which means that there is no result.
 _NULL = Value(None, JSONField())
 
 
 def keep(run: Run, results: Mapping[str, Any], *, usage: Usage | None = None) -> None:
-    """Add those of some results that are missing; call it inside an effect.
+    """Store those results that are missing; call it inside an effect.
 
-    A key that is there already stays as it is: the unit was worked on before, and equal inputs find the same.
+    Existing keys keep their values: the unit was processed before, and equal inputs give equal results.
 
     Parameters
     ----------
     results : mapping of str to JSON value
-        By key: at most 300 characters, unique in the run. NaN and infinity are no JSON: write None.
+        By key: at most 300 characters, unique in the run. NaN and infinity are not valid JSON; use None.
     usage : Usage, optional
-        What generators were asked for all of them; it is put down once, with the first.
+        Usage of generators for all these results; it is stored once, with the first.
     """
     spent = asdict(usage) if usage is not None else {}
     rows = [
@@ -37,12 +37,12 @@ def keep(run: Run, results: Mapping[str, Any], *, usage: Usage | None = None) ->
 
 
 def read(run: Run, prefix: str = "") -> dict[str, Any]:
-    """Return what was found under keys that begin with `prefix`, by key, in the order of the keys' characters."""
+    """Return the results whose keys begin with `prefix`, by key, in code point order."""
     return dict(stream(run, prefix))
 
 
 def stream(run: Run, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the same one after the other, for what is better not held in memory whole."""
+    """Yield the same results one by one, for results too large for memory."""
     rows = UnitResult.objects.filter(run=run, key__startswith=prefix).values_list("key", "data")
     keys = sorted(rows.values_list("key", "pk"))  # the database's collation is not the same everywhere
     for start in range(0, len(keys), BATCH):
@@ -52,7 +52,7 @@ def stream(run: Run, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the results under some keys, in the keys' order; missing ones are left out."""
+    """Yield the results under some keys, in the order of the keys; missing ones are left out."""
     for start in range(0, len(keys), BATCH):
         part = keys[start : start + BATCH]
         data = dict(UnitResult.objects.filter(run=run, key__in=part).values_list("key", "data"))
@@ -60,7 +60,7 @@ def of_keys(run: Run, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:
 
 
 def one(run: Run, key: str) -> Any:
-    """Return the result under a key; raises `LookupError` where there is none."""
+    """Return the result under a key; raises `LookupError` if there is none."""
     data = UnitResult.objects.filter(run=run, key=key).values_list("data", flat=True).first()
     if data is None and not UnitResult.objects.filter(run=run, key=key).exists():
         raise LookupError(f"The run has no result {key!r}.")
@@ -68,7 +68,7 @@ def one(run: Run, key: str) -> Any:
 
 
 def usage(run: Run) -> Usage:
-    """Return what generators were asked for all that was found so far."""
+    """Return the usage of generators so far."""
     total = Usage()
     for usage_row in (
         UnitResult.objects.filter(run=run).exclude(usage={}).order_by("pk").values_list("usage", flat=True)

@@ -30,7 +30,7 @@ INVALID = 422
 @study_page(Role.VIEWER)
 @require_safe
 def listing(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the experiments and their runs; of one alone if asked, a page at a time."""
+    """List the experiments and their runs, or all runs of one experiment, paginated."""
     name = request.GET.get("experiment", "")
     if name and name not in experiments.EXPERIMENTS:
         raise Http404("Unknown experiment.")
@@ -41,7 +41,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR, max_bytes=MAX_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Show the form of an experiment, then its cost, then start it."""
+    """Show an experiment's form, then its cost, then start it."""
     experiment = _experiment(name)
     options: dict[str, Any] = {"experiment": experiment, "study": study, "by": request.user}
     if request.method == "POST":
@@ -65,7 +65,7 @@ def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def estimate(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Show the cost of the form as it is filled in; nothing is stored or asked."""
+    """Show the cost for the form's current values; nothing is stored or generated."""
     experiment = _experiment(name)
     form = ExperimentForm(request.POST, experiment=experiment, study=study)
     context: dict[str, Any] = {"experiment": experiment, "form": form}
@@ -78,7 +78,7 @@ def estimate(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Show what came of a run: its tables and charts, what they took, its report to take along."""
+    """Show a run's results: tables, charts, usage, and its report for download."""
     runs = Run.objects.select_related("study", "created_by")
     run = get_object_or_404(runs, study=study, key=key, kind__startswith=experiments.PREFIX)
     context = {"run": run} | experiments_queries.result(run, part=request.GET.get("part", "")) | _frame(request)
@@ -88,7 +88,7 @@ def result(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def compare(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what differs between two finished runs of one experiment, or several beside each other (`?run=`)."""
+    """Show the differences between two finished runs of one experiment, or several side by side (`?run=`)."""
     if "run" in request.GET:
         return _beside(request, study)
     old, new = (_named_run(request, study, name) for name in ("a", "b"))
@@ -128,7 +128,7 @@ def _beside(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict[str, Any]:
-    """The order with its cost, or with the error at the form's field."""
+    """The order with its cost, or with an error at the form's field."""
     try:
         return {"expected": services.forecast(order), "settled": experiments_queries.settled(order)}
     except (experiments.BadParameterError, BadCollectionError) as error:
@@ -138,7 +138,7 @@ def _expected(order: services.Order, form: ExperimentForm | None = None) -> dict
 
 
 def _again(request: HttpRequest, study: Study, experiment: experiments.Experiment) -> dict[str, Any]:
-    """Parameters of a run to repeat with changes (`?like=key`)."""
+    """The parameters of a run to repeat with changes (`?like=key`)."""
     runs = Run.objects.filter(study=study, kind=experiment.kind)
     if key := request.GET.get("like"):
         run = get_object_or_404(runs, key=_uuid(key))
@@ -154,7 +154,7 @@ def _experiment(name: str) -> experiments.Experiment:
 
 
 def _named_run(request: HttpRequest, study: Study, name: str) -> Run | None:
-    """The finished run asked for under this name, if one is."""
+    """The finished run with this key in the request, if any."""
     key = request.GET.get(name)
     if not key:
         return None

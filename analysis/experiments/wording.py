@@ -17,23 +17,23 @@ from . import generators
 from .experiment import COMMON, BadParameterError, Experiment
 from .question_sets import APART, FORMATS
 
-#: Parameters that name models.
+#: Parameters that contain models.
 MODELS: Final = ("generator", "other")
 
 
 def model(named: str) -> str:
-    """Name the model and how it was called: the name of an endpoint alone does not say which model it was.
+    """Name the model and how it was called; an endpoint's name alone does not identify the model.
 
     Parameters
     ----------
     named : str
-        As `generators.read` reads it, with its options.
+        A generator's name with its options, as `generators.read` parses it.
 
     Returns
     -------
     str
-        The model as its server calls it now, with the endpoint; as `named` stands where the endpoint is gone. Of a
-        model in this process its name, of a folder the last part: the rest is of a machine.
+        The model's current name on its server, with the endpoint; `named` itself if the endpoint was deleted. For a
+        model in this process its name; for a folder only the last part, because the path depends on the machine.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def model(named: str) -> str:
 
 
 def caption_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's parameters as captions say them: models are called as in the methods text."""
+    """A run's parameters for captions, with models named as in the methods text."""
     return {**parameters, **{name: model(str(parameters[name])) for name in MODELS if parameters.get(name)}}
 
 
 def many(number: int, thing: str) -> str:
-    """A count with what is counted, in the singular for one.
+    """A count with its noun, in the singular for one.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def many(number: int, thing: str) -> str:
 
 
 def plainly(number: float) -> str:
-    """A number without an exponent, with six digits at most.
+    """A number without an exponent, with at most six digits.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def _beside(name: str, about: list[str]) -> str:
     return f"{name} ({', '.join(about)})" if about else name
 
 
-#: The parameter that names an earlier run.
+#: The parameter that refers to an earlier run.
 EARLIER = "trained"
 
 
 def collection_label(source_parameters: Mapping[str, Any]) -> str:
-    """A run's parameter `collection` in words."""
+    """A run's parameter `collection`, in words."""
     source = source_parameters.get("source", STUDY)
     if source in OF_STUDY:
         style = source_parameters.get("style")
@@ -109,7 +109,7 @@ def collection_label(source_parameters: Mapping[str, Any]) -> str:
 
 
 def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
-    """A run's parameters as its page shows them."""
+    """A run's parameters, as its page shows them."""
     fields = {field.name: field for field in experiment.declared}
     shown: dict[str, Any] = {
         "Questions": collection_label(run.parameters.get("collection") or {}),
@@ -123,12 +123,12 @@ def parameters_in_words(experiment: Experiment, run: Run) -> dict[str, Any]:
 
 
 def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
-    """Name the models that answer the questions of experiments."""
+    """The models that the experiments used, by run."""
     return {run.pk: str(run.parameters.get("generator") or "").partition(":")[2] for run in runs}
 
 
 def currency_of(run: Run) -> str:
-    """The currency that the run's generator is paid in; the study's where it is not paid, or gone."""
+    """The currency of the run's endpoint; the study's if there is none, or it was deleted."""
     try:
         named = generators.read(str(run.parameters.get("generator") or ""))
     except BadParameterError:
@@ -142,7 +142,7 @@ def _label(name: str, fields: Mapping[str, Parameter]) -> str:
 
 
 def _plain(value: Any, field: Parameter | None) -> Any:
-    """A value, as its field calls it where it was chosen from a list."""
+    """A value in words: the label of a choice, where it is one."""
     words = dict(field.choices) if field else {}
     if isinstance(value, list):
         return ", ".join(str(words.get(item, item)) for item in value)

@@ -1,4 +1,4 @@
-"""The experiment's tables from what its stages found."""
+"""Tables of the experiment, computed from the results of its stages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .eligibility import metric, named
 from .parameters import FairRagParameters
 from .stages import LABELS, RANKINGS
 
-#: Why a number of a query is undefined, by its column.
+#: Why a value of a query is undefined, by column.
 UNDEFINED = {
     "disparity_normalised": "every ranking contains all documents",
     "relevance_normalised": "all rankings are equally good",
@@ -25,7 +25,7 @@ UNDEFINED = {
     "attributed_normalised": "answers follow from no document, or always from all documents",
     "utility_error": "one list was generated for several",
 }
-#: What the generator was asked for, and what for every prompt.
+#: The steps that use a generator, and the usage counted in each.
 ATTRIBUTION = "attribution"
 STEPS = (LABELS, RANKINGS, ATTRIBUTION)
 USED = ("prompts", "prompt_tokens", "completion_tokens", "failed", "unreadable")
@@ -33,7 +33,7 @@ TAKES_PART = ""
 
 
 def tables(context: StageContext) -> dict[str, list[Row]]:
-    """All tables of the experiment, by name."""
+    """Compute all tables of the experiment, by name."""
     parameters: FairRagParameters = context.parameters
     labelled, ranked = context.results(LABELS), context.results(RANKINGS)
     points = [Point.read(point) for query_result in ranked.values() for point in query_result.get("points", ())]
@@ -82,9 +82,9 @@ def _labels(context: StageContext, name: str, stored_labels: Mapping[str, Any]) 
 
 
 def _left_out(context: StageContext, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
-    """How many queries take part, and why others do not, with the first ones' names.
+    """The number of queries that take part, and of those left out by reason, with the first names.
 
-    What was left out while the file was read (documents, answers) is no query of the run, and stands apart.
+    What was left out while reading the file (documents, answers) was never a query of the run and is listed separately.
     """
     reasons: dict[str, list[str]] = {TAKES_PART: []}
     for name, query_labels in labelled.items():
@@ -98,7 +98,7 @@ def _left_out(context: StageContext, labelled: Mapping[str, Any], ranked: Mappin
 
 
 def _costs(labelled: Mapping[str, Any], ranked: Mapping[str, Any], generator: str) -> list[Row]:
-    """What the generator was asked for. Whatever was answered before counts as well: it is what the result rests on."""
+    """The generator's usage. Stored answers count too, because the result is based on them."""
     used = {
         LABELS: [query_labels["used"] for query_labels in labelled.values() if "used" in query_labels],
         RANKINGS: [query_result["used"] for query_result in ranked.values() if "used" in query_result],

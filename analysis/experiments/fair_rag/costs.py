@@ -1,4 +1,4 @@
-"""What a fair RAG run asks for at most, before it starts."""
+"""Upper bound of a fair RAG run's cost, before it starts."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from ..experiment import CostEstimate
 from . import eligibility
 from .parameters import FairRagParameters
 
-#: What an English word comes to in tokens, with its part of punctuation.
+#: Tokens per English word, including its share of punctuation.
 TOKENS_IN_A_WORD = 1.35
-#: Of what frames a prompt, and of a question to the model what follows from what.
+#: Tokens around a prompt, and around an entailment question to the model.
 FRAME = 30
-#: A token of a pair of texts through an entailment model as large as roberta-large-mnli, on two cores.
+#: Seconds per token of a text pair with an entailment model as large as roberta-large-mnli, on two cores.
 SECONDS_PER_PAIRED_TOKEN = 0.01
-#: Sampling and measures of a query, on one core.
+#: Sampling and measures of one query, on one core.
 SECONDS_PER_QUERY = 0.1
-#: Retrievers that rank at once; so many questions are ranked to see how many lists are distinct.
+#: Retrievers that rank without loading a model; the number of questions ranked to estimate the share of distinct lists.
 QUICK, RANKED = frozenset({"bm25", "given"}), 5
 
 
 def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstimate:
-    """Labels of all questions that can be ranked, and as many lists as there may be at most.
+    """Labels of all questions that can be ranked, and the maximum number of lists.
 
-    Questions with fewer than two useful documents fall out after their labels, and lists repeat: what comes is less.
+    The real cost is lower: questions with fewer than two useful documents drop out after labelling, and lists repeat.
 
     Raises
     ------
     BadParameterError
-        If a retriever or entailment is not offered, or a retriever has no scores for any question.
+        If a retriever or entailment model is not available, or a retriever has no scores for any question.
     """
     retrievers.check(parameters.retrievers)
     entailment_models.check(parameters.entailment)
@@ -70,7 +70,7 @@ def estimate(collection: Collection, parameters: FairRagParameters) -> CostEstim
 def _generation_cost(
     labelled: Sequence[Query], taking: Sequence[Query], parameters: FairRagParameters, share: float
 ) -> CostEstimate:
-    """What the generator is asked if this share of the most lists that there may be is generated."""
+    """The cost of generation, if this share of the maximum number of lists is generated."""
     calls = prompt_tokens = completion_tokens = 0
     for query in labelled:
         question, documents = _tokens(query, parameters)
@@ -90,10 +90,10 @@ def _generation_cost(
 
 
 def _share_of_lists(collection: Collection, taking: Sequence[Query], parameters: FairRagParameters) -> float:
-    """How many lists are distinct, as a share of the most that there may be: ranked for some questions as a run does.
+    """The share of distinct lists in the maximum number of lists, estimated by ranking some questions as a run does.
 
-    Which documents are useful is not known yet: half of them are taken to be. Where a model would have to be loaded
-    to rank, 1.
+    It is not yet known which documents are useful, so half of them are assumed to be. The share is 1 if ranking would
+    need to load a model.
     """
     if not taking or not all(name.split(":")[0] in QUICK for name in parameters.retrievers):
         return 1.0
@@ -128,7 +128,7 @@ def _note(collection: Collection, parameters: FairRagParameters, judged: int) ->
 
 
 def most_lists(query: Query, parameters: FairRagParameters) -> int:
-    """How many distinct lists of a query are generated at most."""
+    """The maximum number of distinct lists generated for a query."""
     n = len(query.documents)
     every = perm(n, min(parameters.k, n))
     sampled = min(parameters.ways * parameters.samples, every)
@@ -137,7 +137,7 @@ def most_lists(query: Query, parameters: FairRagParameters) -> int:
 
 
 def _tokens(query: Query, parameters: FairRagParameters) -> tuple[int, float]:
-    """Tokens of a prompt without documents, and of a document on average."""
+    """Tokens of a prompt without documents, and the average tokens of a document."""
     words = len(query.question.split()) + len(parameters.instruction.split())
     lengths = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
     if parameters.most_words:

@@ -1,4 +1,4 @@
-"""Which questions a fair RAG run can use, as far as this is known before a model is called."""
+"""Which questions a fair RAG run can use, as far as known before a model is called."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .. import retrievers
 from ..experiment import BadParameterError
 from .parameters import DEFAULT_METRIC, FairRagParameters
 
-#: No gold answer is one that the metric reads (a rating that is no number of the scale); the key of the reason.
+#: Key of a reason: the metric cannot read any gold answer (a rating that is not a number on the scale, for example).
 NO_SCORE = "no gold answer that the metric can score"
-#: A retriever has no usable scores; the key of the reason.
+#: Key of a reason: a retriever has no usable scores.
 NO_SCORES = "no usable scores"
-#: It is labelled, and nothing can be ranked.
+#: Key of a reason: the query is labelled, but there is nothing to rank.
 FEW_DOCUMENTS = "fewer than two documents"
-#: So many questions are named where some are left out.
+#: Maximum number of left-out questions listed by name.
 NAMED = 10
 
 
 def reason(query: Query, parameters: FairRagParameters) -> str:
-    """Why a query takes no part; "" where it is labelled."""
+    """Why a query is left out; "" if it is labelled."""
     if problem := unusable(query):
         return problem
     if not metric(query, parameters).can_score(query.answers):
@@ -33,12 +33,12 @@ def reason(query: Query, parameters: FairRagParameters) -> str:
 
 
 def metric(query: Query, parameters: FairRagParameters) -> Metric:
-    """How answers to a query are measured: as the run asks for, else as its data does, else by F1."""
+    """The metric for answers to a query: the run's if set, else the data's, else F1."""
     return METRICS[parameters.metric or query.metric or DEFAULT_METRIC]
 
 
 def metrics(query: Query, parameters: FairRagParameters) -> list[Metric]:
-    """All metrics that answers to a query are shown by: those of its data's task, and that of utility with its kin."""
+    """All metrics reported for a query: those of its data's task, and the utility metric with related ones."""
     chosen = metric(query, parameters).name
     names_asked = chosen, query.metric or chosen
     names = dict.fromkeys(name for metric_name in names_asked for name in score_together(metric_name))
@@ -46,17 +46,17 @@ def metrics(query: Query, parameters: FairRagParameters) -> list[Metric]:
 
 
 def labelled(collection: Collection, parameters: FairRagParameters) -> list[Query]:
-    """The queries that are labelled, in the collection's order."""
+    """The queries to label, in the collection's order."""
     return [query for query in collection.queries if not reason(query, parameters)]
 
 
 def left_out(collection: Collection, parameters: FairRagParameters) -> dict[str, int]:
-    """How many queries cannot take part, by reason, before anything is asked.
+    """The number of queries that cannot take part, by reason, before anything is generated.
 
     Raises
     ------
     BadParameterError
-        If a retriever has scores for none of them.
+        If a retriever has no scores for any of them.
     """
     without_scores(collection, parameters)
     reasons = [reason(query, parameters) or _few(query) for query in collection.queries]
@@ -68,12 +68,12 @@ def _few(query: Query) -> str:
 
 
 def without_scores(collection: Collection, parameters: FairRagParameters) -> list[Query]:
-    """The queries that are left out because a retriever has no scores for them.
+    """The queries left out because a retriever has no scores for them.
 
     Raises
     ------
     BadParameterError
-        If these are all that could take part: the run would come to nothing.
+        If all eligible queries lack scores: the run would have no results.
     """
     without = [query for query in collection.queries if reason(query, parameters) == NO_SCORES]
     if without and not labelled(collection, parameters):
@@ -87,6 +87,6 @@ def without_scores(collection: Collection, parameters: FairRagParameters) -> lis
 
 
 def named(ids: Sequence[str]) -> str:
-    """The first of some questions by name, and how many there are where these are more; alike in every language."""
+    """The first names of some questions, and their number if there are more; the same in all languages."""
     listed = ", ".join(ids[:NAMED])
     return f"{listed}, … ({len(ids):,})" if len(ids) > NAMED else listed

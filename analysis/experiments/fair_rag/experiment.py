@@ -1,4 +1,4 @@
-"""The experiment as the frame knows it: how its parameters are asked for, its stages and tables."""
+"""Registration of the experiment: parameters, stages, tables and figures."""
 
 from .. import experiment
 from ..experiment import Experiment, Stage
@@ -31,5 +31,5 @@ EXPERIMENT = Experiment(
 
 
 def register_experiment() -> None:
-    """Make the experiment known; called once when the app is ready."""
+    """Register the experiment; called once when the app is ready."""
     experiment.register(EXPERIMENT)

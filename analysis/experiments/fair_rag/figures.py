@@ -1,4 +1,4 @@
-"""Fair RAG: disparity by alpha, and the curves of what it costs (fair_rag, Figures 3 to 5)."""
+"""Fair RAG: disparity by alpha, and the trade-off curves (fair_rag, Figures 3 to 5)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ UNIT = [0.0, 1.0]
 
 
 def disparity(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 3: normalised disparity of every question, a column for each alpha, a panel for each retriever."""
+    """Figure 3: normalised disparity of every question, with a column for each alpha and a panel for each retriever."""
     import altair as alt
 
     rows = [
@@ -41,14 +41,14 @@ def disparity(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -
 
 
 def tradeoffs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 4: ranking quality and utility."""
+    """Figure 4: ranking quality and utility by disparity."""
     across = "Disparity (EE-D)", "Ranking quality (EE-R)", "Disparity (EE-D)"
     up = "Ranking quality (EE-R)", "Utility (EU)", "Utility (EU)"
     return _panels(tables, colours, zip(("DR", "RU", "DU"), across, up, strict=True))
 
 
 def attribution(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 5: attribution rate, and disparity of what is attributed."""
+    """Figure 5: attribution rate, and disparity among attributed documents."""
     across = "Disparity (EE-D)", "Ranking quality (EE-R)", "Disparity (EE-D)"
     up = "Attribution rate (EAR)", "Attribution rate (EAR)", "Attributed disparity (EAE-D)"
     return _panels(tables, colours, zip(("DA", "RA", "DD"), across, up, strict=True))
@@ -58,7 +58,7 @@ def _panels(tables: Tables, colours: Spec, panels: Any) -> Spec:
     import altair as alt
 
     rows = tables["fair_curves"]
-    # Ids and names stand apart; all retrievers together are a line of their own.
+    # All retrievers together (`ALL`) are a separate series.
     names = list(dict.fromkeys(row["retriever"] for row in rows))
     charts = []
     for curve, across, up in panels:

@@ -1,4 +1,4 @@
-"""The methods paragraph of a fair RAG run, ready for a paper. English whatever the page's language."""
+"""The methods paragraph of a fair RAG run, ready for a paper. Always in English."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOUNDS = {
 
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
-    """Write what the run did."""
+    """Return the methods paragraph of a run, with its references."""
     parameters = FairRagParameters.from_dict(
         {name: value for name, value in run.parameters.items() if name not in COMMON}
     )
@@ -79,7 +79,7 @@ def _sentences(run: Run, parameters: FairRagParameters, rows: Mapping[str, list[
 
 
 def _metric(parameters: FairRagParameters, rows: Mapping[str, list[Row]]) -> str:
-    """The metric that measured utility; the requested one where nothing was scored."""
+    """The metric of utility; the requested metric if nothing was scored."""
     used = {row["metric"] for row in rows.get("fair_metrics", []) if row["is_utility"]}
     metrics = [title for name, title in METRICS.items() if name in used]
     if parameters.metric or not metrics:

@@ -1,4 +1,4 @@
-"""What a fair RAG experiment is made with."""
+"""Parameters of a fair RAG experiment."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .. import entailment_models, retrievers
 from ..experiment import ParameterReader
 from .tables import METRICS as METRIC_LABELS
 
-#: The metric of questions whose data names none.
+#: The metric for questions whose data does not name one.
 DEFAULT_METRIC = "f1"
-#: Above this the logits of the best item leave no chance to others and overflow: 2^alpha.
+#: Above this, the best item's logit 2^alpha leaves other items no chance and may overflow.
 MOST_ALPHA = 64.0
 ENTAILMENT_LABELS = {
     entailment_models.GENERATOR: "the model that answers",
@@ -28,10 +28,10 @@ ENTAILMENT_LABELS = {
 
 @dataclass(frozen=True)
 class FairRagParameters(ParameterReader):
-    """The experiment's own parameters; the defaults are the paper's (fair_rag, 4) where it names them.
+    """The experiment's own parameters. The defaults are the paper's (fair_rag, section 4) where it states them.
 
-    `lists_per_query` limits what is generated alone: exposure is of all sampled rankings in any case. `claim` is the
-    answer in the paper.
+    `lists_per_query` only limits generation: exposure is always computed from all sampled rankings. In the paper,
+    `claim` is the answer.
     """
 
     retrievers: tuple[str, ...] = parameter(
@@ -141,31 +141,31 @@ class FairRagParameters(ParameterReader):
 
     @staticmethod
     def read(parameter: Parameter, value: Any) -> Any:
-        """Return one value as its field holds it."""
+        """Return one value in its field's type."""
         return _read(parameter.name, parameter.default, value)
 
     @property
     def asking(self) -> PromptSettings:
-        """How the generator is asked."""
+        """The settings of prompts."""
         return PromptSettings(self.instruction, self.max_tokens, self.most_words)
 
     @property
     def budget(self) -> int | None:
-        """How many lists a query are generated at most; None for all."""
+        """The maximum number of lists generated per query; None for all."""
         return self.lists_per_query or None
 
     @property
     def exposure_bounds(self) -> Bounds:
-        """The bounds that measures of exposure are brought between."""
+        """The bounds used to normalise exposure measures."""
         return next(bounds for bounds in get_args(Bounds) if bounds == self.bounds)
 
     @property
     def ways(self) -> int:
-        """How many ways of ranking are sampled: each retriever with each alpha, and the oracle."""
+        """The number of ranking methods to sample: each retriever with each alpha, and the oracle."""
         return len(self.retrievers) * len(self.alphas) + 1
 
     def check(self) -> None:
-        """Check bounds, names, and that a budget does for all ways of ranking."""
+        """Check bounds and names, and that the budget is enough for all ranking methods."""
         _several("retrievers", self.retrievers)
         _several("alphas", self.alphas)
         for alpha in self.alphas:
@@ -188,7 +188,7 @@ class FairRagParameters(ParameterReader):
 
 
 def _read(name: str, usual: Any, value: Any) -> Any:
-    """A value of its default's type; numbers of a list as floats."""
+    """A value of the same type as its default; numbers in lists become floats."""
     if isinstance(usual, tuple):
         if isinstance(value, str):
             value = [part for part in value.replace(",", " ").split() if part]

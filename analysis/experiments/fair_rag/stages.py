@@ -1,4 +1,4 @@
-"""The stages: which documents are useful, all rankings of those queries that take part, what answers follow from."""
+"""The stages: labels of useful documents, rankings of the eligible queries, and attribution of answers."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from ..stage_context import StageContext
 from .eligibility import NO_SCORES, metric, metrics, reason, without_scores
 from .parameters import FairRagParameters
 
-#: A document entails a claim from this probability on: more likely than not.
+#: Probability from which a document entails a claim: more likely than not.
 ENTAILS = 0.5
-#: So many pairs are asked about at a time.
+#: Pairs per request to the entailment model.
 PAIRS = 64
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """What follows from what, for the lists of one query.
+    """Attribution of answers to documents, for the lists of one query.
 
     Attributes
     ----------
     follows : tuple of tuple of bool
-        For each list and each of its documents.
+        For each list: whether the answer follows from each of its documents.
     by : str
-        Who says it.
+        The name of the entailment model.
     is_standin : bool
-        Whether that is a language model's yes or no instead of an entailment model.
+        Whether a language model's yes or no stands in for an entailment model.
     used : dict of str to int
-        What was asked of the generator for it; `failed`: pairs of which nothing could be said.
+        The generator's usage for it; `failed`: the number of pairs without a result.
     """
 
     follows: tuple[tuple[bool, ...], ...]
@@ -52,22 +52,22 @@ class Attribution:
     used: dict[str, int]
 
     def write(self) -> dict[str, Any]:
-        """Who said it and what it took, as JSON."""
+        """Return the model's name and the usage as JSON."""
         return {"by": self.by, "is_standin": self.is_standin} | self.used
 
 
 def attribute(context: StageContext, query: Query, lists: Sequence[List], answers: Sequence[str]) -> Attribution | None:
-    """Ask of each answer from which documents of its list it follows; None where the run does not ask.
+    """Determine from which documents of its list each answer follows; None if the run does not measure attribution.
 
-    Equal claims about one document are asked once. An empty answer is no claim and follows from nothing; so does one of
-    which nothing could be said, which is counted.
+    Equal claims about one document are checked once. An empty answer makes no claim and follows from nothing. A pair
+    without a result also counts as not following, and is counted as failed.
 
     Parameters
     ----------
     context : StageContext
     query : Query
     lists : sequence of tuple of int
-        Documents by their places.
+        Documents by index.
     answers : sequence of str
         The answer to each list.
     """
@@ -99,7 +99,10 @@ def attribute(context: StageContext, query: Query, lists: Sequence[List], answer
 def _ask(
     context: StageContext, entailment: Entailment, query: Query, claims: Sequence[tuple[int, str]]
 ) -> dict[tuple[int, str], float]:
-    """Probabilities by document and claim; claims about one document are adjacent, so that its text is read once."""
+    """Return probabilities by document and claim.
+
+    Claims about one document are adjacent, so that it is encoded once.
+    """
     parameters: FairRagParameters = context.parameters
     ordered = sorted(claims)
     probabilities: dict[tuple[int, str], float] = {}
@@ -120,9 +123,9 @@ def _claim(query: Query, text: str, parameters: FairRagParameters) -> str:
     return text if parameters.claim == "answer" else f"{query.question.strip()} {text}"
 
 
-#: So many questions are shown.
+#: Number of questions in the table of examples.
 QUESTIONS = 5
-#: The ranking of an answer without documents.
+#: The name of the "ranking" without documents.
 NONE = "none"
 
 
@@ -133,7 +136,7 @@ def draw_examples(
     utilities: Mapping[List, float],
     rng: np.random.Generator,
 ) -> list[Row]:
-    """Draw one list of each way of ranking, with what was answered to it; the more often sampled, the likelier."""
+    """Sample one list of each ranking method with its answer; frequent lists are more likely."""
     examples_drawn = []
     for one in ranked:
         chances = one.chosen.weight / one.chosen.weight.sum()
@@ -152,7 +155,7 @@ def draw_examples(
 
 
 def examples(context: StageContext, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) -> list[Row]:
-    """The examples of some questions that take part, drawn with the run's seed, in the order of the data."""
+    """Sample example questions among those that take part with the run's seed; returns rows in the data's order."""
     taking = [name for name, ranking in ranked.items() if "examples" in ranking]
     size = min(QUESTIONS, len(taking))
     places = context.rng("fair examples").choice(len(taking), size=size, replace=False) if size else ()
@@ -171,17 +174,17 @@ def _of(query: Query, labelled: Mapping[str, Any], ranked: Mapping[str, Any]) ->
 
 
 LABELS, RANKINGS = "labels", "rankings"
-#: A unit of labels has about so many prompts: some minutes on two cores.
+#: Approximate number of prompts in a unit of labels: a few minutes on two cores.
 PROMPTS = 64
 
 
 def label_units(collection: Collection, parameters: FairRagParameters) -> Iterable[dict[str, Any]]:
-    """Units of labels: queries of about `PROMPTS` prompts together.
+    """Units of labels: groups of queries with about `PROMPTS` prompts in total.
 
     Raises
     ------
     BadParameterError
-        If a retriever has no scores for any query: labels would be paid for nothing.
+        If a retriever has no scores for any query: the labels would be paid for nothing.
     """
     without_scores(collection, parameters)
     unit: list[str] = []
@@ -198,9 +201,9 @@ def label_units(collection: Collection, parameters: FairRagParameters) -> Iterab
 
 
 def label(context: StageContext) -> Mapping[str, Any]:
-    """Label the documents of some queries, by the utility of answers without and with each of them alone."""
+    """Label the documents of some queries, by the utility of answers without documents and with each document alone."""
     parameters: FairRagParameters = context.parameters
-    retrievers.check(parameters.retrievers)  # before anything is paid
+    retrievers.check(parameters.retrievers)  # before any call is paid
     entailment_models.check(parameters.entailment)
     prompts_by_query = {
         query.id: utility.prompts(query, parameters.asking)
@@ -225,7 +228,7 @@ def label(context: StageContext) -> Mapping[str, Any]:
 
 
 def measure(context: StageContext) -> Mapping[str, Any]:
-    """Rank the queries that take part in all ways, generate the distinct lists, and measure what comes of them."""
+    """Rank the eligible queries with all ranking methods, generate their distinct lists and compute the measures."""
     return {query.id: measures for query in context.queries if (measures := _measure(context, query))}
 
 
@@ -270,7 +273,7 @@ def _measure(context: StageContext, query: Query) -> dict[str, Any]:
             context.rng(f"fair examples {query.id}"),
         ),
         "scores": [score.write() for score in query_measures.scores(query.id, ranked, scored)],
-        # What one call a ranking would have come to.
+        # The number of calls, if each sampled ranking needed one.
         "sampled": sum(len(ranking.rankings) for ranking in ranked),
         "used": _used(outputs, by),
         "attribution": None if attribution is None else attribution.write(),
@@ -291,13 +294,13 @@ def _rank(context: StageContext, query: Query, useful: NDArray[np.bool_]) -> lis
 
 
 def _generate(context: StageContext, prompts: Sequence[Prompt]) -> list[Output]:
-    """Ask for all prompts; each answer is a step."""
+    """Generate answers to all prompts; each answer counts as one step of progress."""
     context.report(0, len(prompts), "Generating answers", by_answer=True)
     return context.generator.generate(prompts)
 
 
 def _used(outputs: Sequence[Output], by: Metric) -> dict[str, int]:
-    """What prompts took, whether or not they were answered before: the same however often the unit is worked on."""
+    """The usage of prompts. Stored answers count too, so that repeating a unit gives equal numbers."""
     return {
         "prompts": len(outputs),
         "prompt_tokens": sum(output.prompt_tokens for output in outputs),

@@ -1,4 +1,4 @@
-"""The tables of a self-preference experiment, from all that its stages found."""
+"""Tables of a self-preference experiment, computed from the results of its stages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tables(context: StageContext) -> dict[str, list[Row]]:
 
 
 def _bank(context: StageContext) -> tuple[list[Query], Flaws, Mapping[str, Any]]:
-    """The questions with all their passages, and which of these could not be used."""
+    """The questions with all their passages, and the unusable passages."""
     built, measured = context.results(BUILD), context.results(PERPLEXITY)
     queries = [
         with_passages(query, built[query.id]) if query.id in built else query for query in context.collection.queries
@@ -77,7 +77,7 @@ def _bank(context: StageContext) -> tuple[list[Query], Flaws, Mapping[str, Any]]
 
 
 def _stated_knowledge(queries: Iterable[Query]) -> dict[str, dict[str, StatedKnowledge]]:
-    """Knowledge of models as the data states it, by model and question."""
+    """Knowledge of models as given in the data, by model and question."""
     stated: dict[str, dict[str, StatedKnowledge]] = {}
     for query in queries:
         for model, knowledge_of_model in knowledge.stated_knowledge(query).items():
@@ -86,7 +86,7 @@ def _stated_knowledge(queries: Iterable[Query]) -> dict[str, dict[str, StatedKno
 
 
 def _stated_levels(stated: Mapping[str, Mapping[str, StatedKnowledge]], evaluator: str) -> dict[str, Recall]:
-    """The evaluator's knowledge as the data states it, for runs that did not ask for it."""
+    """The evaluator's knowledge as given in the data, for runs that did not measure it."""
     return {
         question: knowledge_of_question.recall
         for question, knowledge_of_question in stated.get(evaluator, {}).items()
@@ -132,7 +132,7 @@ def _recall(record: Mapping[str, Any]) -> Recall:
 
 
 def _written(row: Mapping[str, Any]) -> Row:
-    """A row as JSON: None for NaN, plain texts for members of enumerations."""
+    """A row as JSON: NaN becomes None, enumeration members become plain strings."""
     return {
         key: number(value) if isinstance(value, float) else str(value) if isinstance(value, str) else value
         for key, value in row.items()

@@ -1,4 +1,4 @@
-"""What a self-preference experiment would ask, before it asks."""
+"""Cost estimate of a self-preference experiment."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..experiment import CostEstimate
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
 from .stages import authors, check
 
-#: Characters of an English text that make a token, about; and what a chat template adds.
+#: Average characters per token of English text, and the tokens that a chat template adds.
 CHARACTERS = 4
 TEMPLATE = 20
-#: A token through a causal model as large as the smallest GPT-2, on two cores.
+#: Seconds per token with a causal model as large as the smallest GPT-2, on two cores.
 SECONDS_PER_TOKEN = 3e-3
 
 
@@ -33,14 +33,14 @@ class _Listener:
 
 
 def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> CostEstimate:
-    """Count distinct prompts, each asked once; `most` has each as often as it may be asked.
+    """Count distinct prompts, each requested once. `most` counts each as often as it may be requested.
 
-    Passages that are not written yet are taken to be as long as people's.
+    Passages not yet written are assumed to be as long as people's.
 
     Raises
     ------
     BadParameterError
-        If the bank has no passages by whom the evaluator is said to be.
+        If the bank has no passages by the author that the evaluator is set to.
     """
     check(collection, parameters)
     prompts: dict[Prompt, int] = {}
@@ -65,7 +65,7 @@ def estimate(collection: Collection, parameters: SelfPreferenceParameters) -> Co
 
 
 def _reading(collection: Collection) -> float:
-    """How long a small model takes to read all passages for their perplexity."""
+    """Seconds that a small model needs to read all passages for their perplexity."""
     letters = sum(len(passage.text) for query in collection.queries for passage in query.documents)
     return letters / CHARACTERS * SECONDS_PER_TOKEN
 
@@ -81,7 +81,7 @@ def _added(prompts: Mapping[Prompt, int]) -> CostEstimate:
 
 
 def _prompts(query: Query, names: Sequence[str], parameters: SelfPreferenceParameters) -> Iterable[tuple[Prompt, int]]:
-    """Yield what is asked about a question, with how often at most: a server may refuse, or not be bound."""
+    """Yield the prompts about a question with their maximum number of requests (retries after bad replies)."""
     if BUILD in parameters.parts:
         listener = _Listener()
         bank_builder.build(
@@ -117,7 +117,7 @@ def _prompts(query: Query, names: Sequence[str], parameters: SelfPreferenceParam
 
 
 def _as_if_written(query: Query, parameters: SelfPreferenceParameters) -> Query:
-    """A question as if the evaluator had written passages like people's, each with other words."""
+    """Return a question as if the evaluator had written passages like people's, with different words."""
     me = parameters.evaluator
     human = next((p for p in query.documents if p.author == bank.HUMAN and p.is_helpful), None)
     if human is None or not query.answers:

@@ -1,4 +1,4 @@
-"""The self-preference experiment as the frame knows it."""
+"""Registration of the self-preference experiment."""
 
 from ..experiment import Experiment, register
 from . import compute

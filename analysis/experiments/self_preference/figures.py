@@ -1,4 +1,4 @@
-"""Charts of self-preference experiments: Figure 3 of the paper, and what its tables look like."""
+"""Charts of self-preference experiments: Figure 3 of the paper, and its tables as charts."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ WIDTH = 300
 
 
 def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """The author's share and the first passage's by pair of authors, a panel for each kind of passages."""
+    """Shares of the author's own and of the first passage by pair of authors, a panel for each kind of passages."""
     measures = {"own": "Author preferred", "front": "First preferred"}
     rows = [row for row in tables["self_preference_pairs"] if row["presentation"] == "both" and row["own"] is not None]
     shown = [
@@ -33,7 +33,7 @@ def pairs(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Human less model by model, a panel for each comparison, a colour for each prompt."""
+    """Human minus model, for each model; a panel for each comparison, a colour for each prompt."""
     settings = {name: str(label) for name, label in words.SETTINGS.items()}
     shown = [
         {
@@ -52,7 +52,7 @@ def rating_tests(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
 
 
 def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """The true passage's share by knowledge level."""
+    """The true passage's share by level of knowledge."""
     measure = "True passage preferred"
     shown = [
         {
@@ -72,7 +72,10 @@ def by_knowledge(tables: Tables, labels: Labels, colours: Spec, parameters: Spec
 def _points(
     shown: list[Row], series: str, domain: list[str], palette: tuple[str, ...], title: str, nothing: float, form: str
 ) -> Spec:
-    """Points with their intervals, a row a pair, a colour a series, a panel each; a dashed line where nothing is."""
+    """Points with intervals: a row for each pair, a colour for each series, a panel for each group.
+
+    The dashed line marks no effect.
+    """
     import altair as alt
 
     refuse_empty(shown)
@@ -95,7 +98,7 @@ def _points(
 
 
 def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Shares of the five ratings, a bar for each author and truth, a panel for each prompt."""
+    """Distribution of the five ratings: a bar for each author and truth, a panel for each prompt."""
     import altair as alt
 
     shown = [
@@ -125,7 +128,7 @@ def scores(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
 
 
 def _panel(order: list[str]) -> Any:
-    """Panels one below the other, their titles above them: a low panel has no room for one at its side."""
+    """Panels in one column, with their titles above, because the panels are too low for titles at the side."""
     import altair as alt
 
     header = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold")

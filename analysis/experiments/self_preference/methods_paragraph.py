@@ -1,4 +1,4 @@
-"""The methods paragraph of a self-preference run, ready for a paper. English whatever the page's language."""
+"""The methods paragraph of a self-preference run, ready for a paper. Always in English."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTINGS = {
 
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
-    """Write what the run did."""
+    """Return the methods paragraph of a run, with its references."""
     parameters = SelfPreferenceParameters.from_dict(
         {name: value for name, value in run.parameters.items() if name not in COMMON}
     )

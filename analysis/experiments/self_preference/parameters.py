@@ -1,4 +1,4 @@
-"""What a self-preference experiment is made with."""
+"""Parameters of a self-preference experiment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...parameters import BadParameterError, parameter
 from .. import generators
 from ..experiment import ParameterReader
 
-#: What can be asked of the evaluator.
+#: The parts that can be measured.
 BUILD, KNOWLEDGE, RATINGS, READINGS = "build", "knowledge", "ratings", "readings"
 PARTS = {
     BUILD: "Write own passages first",
@@ -31,7 +31,7 @@ CASES = {
 }
 SETTINGS = {Setting.PLAIN: "Plain", Setting.RAG: "For answering the question"}
 STYLES = {Style.QA: "From question and answer", Style.LONG: "Long"}
-#: What the evaluator is called where it writes passages and nobody names it.
+#: The evaluator's default name as an author of passages.
 EVALUATOR = "evaluator"
 
 
@@ -39,7 +39,7 @@ EVALUATOR = "evaluator"
 class SelfPreferenceParameters(ParameterReader):
     """The experiment's own parameters.
 
-    `author` is what the evaluator's own passages are called where it writes some ("": `evaluator`).
+    `author` is the author name of the evaluator's own passages, if it writes some ("": `evaluator`).
     """
 
     parts: tuple[str, ...] = parameter(
@@ -148,7 +148,7 @@ class SelfPreferenceParameters(ParameterReader):
     )
 
     def check(self) -> None:
-        """Check that people are not the evaluator, and that a server is not asked for what it does not say."""
+        """Check that people are not the evaluator, and that the server can return what the run needs."""
         if self.author == HUMAN:
             raise BadParameterError("author must not be “human”, because the evaluator is a model.")
         if self.perplexity and generators.read(self.perplexity).where != "model":
@@ -160,5 +160,5 @@ class SelfPreferenceParameters(ParameterReader):
 
     @property
     def evaluator(self) -> str:
-        """The author that the evaluator is; "" where it wrote nothing."""
+        """The author name of the evaluator; "" if it wrote no passages."""
         return self.author or (EVALUATOR if BUILD in self.parts else "")

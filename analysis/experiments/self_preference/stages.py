@@ -1,4 +1,4 @@
-"""The stages of a self-preference experiment: passages are written, what is known is asked, passages rated and read."""
+"""The stages of a self-preference experiment: write passages, test knowledge, rate passages and read pairs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..experiment import BadParameterError, Payload, Stage, each_query
 from ..stage_context import StageContext
 from .parameters import BUILD, KNOWLEDGE, RATINGS, READINGS, SelfPreferenceParameters
 
-#: Questions of a unit: what is asked of one is some tens of prompts.
+#: Questions per unit; each has a few dozen prompts.
 BATCH = 1
-#: Questions whose passages a model reads together for their perplexity, and its stage.
+#: Questions per unit of the perplexity stage, and the stage's name.
 READ_TOGETHER, PERPLEXITY = 20, "perplexity"
 
 
 def _only(part: str) -> Callable[[Collection, SelfPreferenceParameters], Iterable[Payload]]:
-    """Units of a part, if it is units_of_part."""
+    """Units of a part; none if the run does not include it."""
     units = each_query(BATCH)
 
     def units_of_part(collection: Collection, parameters: SelfPreferenceParameters) -> Iterable[Payload]:
@@ -54,7 +54,7 @@ def build(context: StageContext) -> Mapping[str, Any]:
 
 
 def measure(context: StageContext) -> Mapping[str, Any]:
-    """Have the passages read for their perplexity; one that is too long for the model has none."""
+    """Measure the perplexity of the passages; those longer than the model's context have none."""
     texts = [
         (query.id, passage.id, passage.text)
         for query in context.queries
@@ -71,7 +71,7 @@ def measure(context: StageContext) -> Mapping[str, Any]:
 
 
 def know(context: StageContext) -> Mapping[str, Any]:
-    """Ask each question without a passage; of one without a gold answer nothing is known."""
+    """Ask each question without a passage. Questions without a gold answer have no knowledge level."""
     parameters: SelfPreferenceParameters = context.parameters
     return {
         query.id: asdict(
@@ -89,7 +89,7 @@ def know(context: StageContext) -> Mapping[str, Any]:
 
 
 def rate(context: StageContext) -> Mapping[str, Any]:
-    """Have the passages rated."""
+    """Have the evaluator rate the passages."""
     parameters: SelfPreferenceParameters = context.parameters
     ratings = {}
     for query in context.queries:
@@ -106,7 +106,7 @@ def rate(context: StageContext) -> Mapping[str, Any]:
 
 
 def read(context: StageContext) -> Mapping[str, Any]:
-    """Have pairs of passages read."""
+    """Have the evaluator choose between passages in pairs."""
     parameters: SelfPreferenceParameters = context.parameters
     names = authors(context.collection, parameters)
     choices = {}
@@ -131,7 +131,7 @@ def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
     Raises
     ------
     BadParameterError
-        If it has none, or, where the evaluator writes its own, some already.
+        If it has none, or if the evaluator writes its own and the bank already has passages by it.
     """
     names = bank.authors(collection.queries)
     if BUILD in parameters.parts and parameters.evaluator in names:
@@ -148,21 +148,21 @@ def check(collection: Collection, parameters: SelfPreferenceParameters) -> None:
 
 
 def authors(collection: Collection, parameters: SelfPreferenceParameters) -> list[str]:
-    """All authors of the bank, the evaluator among them where it writes."""
+    """All authors of the bank, including the evaluator if it writes passages."""
     names = bank.authors(collection.queries, parameters.evaluator)
     writes = BUILD in parameters.parts and parameters.evaluator not in names
     return [parameters.evaluator, *names] if writes else names
 
 
 def with_own(context: StageContext, query: Query) -> Query:
-    """A question with the passages that the evaluator wrote in an earlier stage."""
+    """Return a question with the passages that the evaluator wrote in an earlier stage."""
     if BUILD not in context.parameters.parts:
         return query
     return with_passages(query, context.result(BUILD, query.id))
 
 
 def with_passages(query: Query, built: Mapping[str, Any]) -> Query:
-    """A question with passages as `build` found them."""
+    """Return a question with the passages in the results of `build`."""
     return replace(query, documents=(*query.documents, *(Document(**passage) for passage in built["passages"])))
 
 

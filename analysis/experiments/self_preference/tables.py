@@ -5,7 +5,7 @@ from django.utils.text import format_lazy
 from ...tables.table import Column, Holds, LazyText, Table, count, estimate, named_estimate
 
 SECTION = "self_preference"
-#: What readers must know who compare a run on the published data with the paper.
+#: A note for readers who compare a run on the published data with the paper.
 EXCHANGED = (
     "Table 2 of the paper swaps the perplexities of the two data sets: the row of NQ has the values "
     "from the file of MS MARCO, and vice versa. The files are right: their perplexities correlate "

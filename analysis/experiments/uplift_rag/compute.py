@@ -1,4 +1,4 @@
-"""The experiment's tables from what its stages found, with lengths of documents and cases that can be read."""
+"""Tables of the experiment, computed from the results of its stages, with document lengths and example questions."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _NO_TOKENIZER = (
 
 
 def counter(parameters: Mapping[str, Any]) -> tuple[Callable[[Document], int], str]:
-    """How a run's documents are counted, as a prompt shows them: number, title and text.
+    """Choose how to measure the length of a run's documents as shown in a prompt: number, title and text.
 
     Parameters
     ----------
     parameters : mapping
-        Of the run; only `generator` is read.
+        A run's parameters; only `generator` is read.
 
     Returns
     -------
     callable(Document) -> int, str
-        `tokens` of a model in this process; `words` of others: a server counts whole prompts alone, and another
-        model's tokens would be neither.
+        The unit is `tokens` for a model in this process, and `words` otherwise: a server only counts whole prompts, and
+        another model's tokens would not be comparable.
     """
     length, unit = _tokenizer(parameters)
     by_text = cache(length)
@@ -60,33 +60,33 @@ def _tokenizer(parameters: Mapping[str, Any]) -> tuple[Callable[[str], int], str
             tokenizer = loader.tokenizer(named.name)
             return lambda text: len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]), TOKENS
     except _NO_TOKENIZER:
-        pass  # the tables need no model: whoever cannot load it reads words
+        pass  # tables do not need a model: if it cannot be loaded, words are counted
     return lambda text: len(text.split()), WORDS
 
 
-#: Questions, drawn by the run's seed: with all methods some hundred rows.
+#: Number of example questions, sampled with the run's seed; with all methods about a hundred rows.
 MOST = 10
 BETWEEN = " | "
 OF_PEOPLE = "the right answers are responses of this study"
 
 
 def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, of_people: bool) -> list[Row]:
-    """Rows of some questions, in the collection's order, a row for each method that answered.
+    """Rows of some questions, in the collection's order: one for each method that answered.
 
     Parameters
     ----------
     of : Outcomes
     methods : iterable of str
     rng : numpy.random.Generator
-        Draws the questions: none is chosen for what came of it.
+        Samples the questions, so that none is selected by its outcome.
     of_people : bool
-        Whether right answers are people's responses: these are not repeated in a table, which may be released where a
-        response is not.
+        Whether gold answers are people's responses. These are not repeated in the table, because the table may be
+        released where a response may not.
 
     Returns
     -------
     list of dict
-        `helpful` are the documents that help alone, `documents` those that the method handed over, in its order.
+        `helpful`: documents that help alone; `documents`: those that the method used, in its order.
     """
     names = list(methods)
     places = sorted(rng.choice(len(of.queries), size=min(MOST, len(of.queries)), replace=False).tolist())
@@ -110,23 +110,22 @@ def examples(of: Outcomes, methods: Iterable[str], rng: np.random.Generator, *, 
     return rows
 
 
-#: In the order of the report.
-#: What was left out while all of the data was read: it is no question of the run.
+#: Key of what was left out while reading the data, which was never a question of the run.
 OF_ALL = "left_out_of_all"
-#: How documents of other questions were drawn.
+#: How documents of other questions were sampled.
 WITHIN = "sampled from the questions of the same split"
 ANYWHERE = (
     "sampled from the whole file: training documents include documents of tested questions, because "
     "this run was started before splits were kept separate"
 )
-#: At these thresholds, among others, it is said what would have been handed over; at 0 all documents are.
+#: Thresholds that are always reported; at 0 all documents are selected.
 ROUND = tuple(tenth / 10 for tenth in range(10))
 NOTHING_HANDED = "no documents were selected"
 SEES_THE_ANSWERS = "not tested, because it knows which documents help"
 
 
 def tables(context: StageContext) -> dict[str, list[Row]]:
-    """All tables of the experiment, by name."""
+    """Compute all tables of the experiment, by name."""
     run_outcomes = outcomes.read(context)
     resampled = Resampled(len(run_outcomes.queries), context.parameters.resamples, context.rng("uplift intervals"))
     uplift_tables = _Tables(context.parameters, run_outcomes, resampled)
@@ -159,7 +158,7 @@ def tables(context: StageContext) -> dict[str, list[Row]]:
 
 
 def _by_form(rows: Sequence[Row], forms: Mapping[str, str]) -> list[Row]:
-    """Call methods as their forms: a paper's name stands alone only where its whole method answered."""
+    """Rename methods by form: only a complete implementation of a paper's method has the paper's name."""
     return [row | ({"method": forms[str(row["method"])]} if "method" in row else {}) for row in rows]
 
 
@@ -167,18 +166,18 @@ class _Tables:
     def __init__(self, parameters: UpliftRagParameters, outcomes: Outcomes, resampled: Resampled) -> None:
         self.parameters = parameters
         self.of = outcomes
-        # Several tables hold the same answers against the right ones.
+        # several tables need the same scores
         self.scores = cache(outcomes.scores)
         self.resampled = resampled
         self.all = (*parameters.compared, UPPER_BOUND)
 
     def results(self) -> list[Row]:
-        """Every method against standard RAG; the upper bound, which sees the labels, untested."""
+        """Every method compared with standard RAG. The upper bound uses the labels and is not tested."""
         methods = [name for name in self.all if name not in self.parameters.ablations]
         return self._compared("method", methods, STANDARD)
 
     def ablations(self) -> list[Row]:
-        """Uplift RAG without each of its parts, tested against the whole, and how far each is from standard RAG."""
+        """Uplift RAG without each part, tested against the full method, and its difference from standard RAG."""
         rows = self._compared("variant", [UPLIFT, *self.parameters.ablations], UPLIFT)
         for row in rows:
             metric = str(row["metric"])
@@ -203,7 +202,7 @@ class _Tables:
         return rows
 
     def inputs(self, length: Callable[[Document], int], unit: str) -> list[Row]:
-        """How many documents each method uses, their length, and the length of prompts (Table 3)."""
+        """Number and length of the documents that each method uses, and the length of prompts (Table 3)."""
         base = self.of.counts(STANDARD, "prompt_tokens")
         base_length = self.of.lengths(STANDARD, length)
         rows = []
@@ -229,14 +228,14 @@ class _Tables:
         return rows
 
     def categories(self) -> list[Row]:
-        """What documents do to answers (Figure 1)."""
+        """Effects of documents on answers (Figure 1)."""
         of = [[str(category) for category in one.categories] for one in self.of.labelled]
         means = shares(of, [str(category) for category in Category], self.resampled)
         documents = sum(map(len, of))
         return [{"category": name, "documents": documents} | mean_row(mean, "share") for name, mean in means.items()]
 
     def errors(self) -> list[Row]:
-        """Where an answer is worse than the upper bound's: how much of what helps was not handed over (Figure 4)."""
+        """Helpful documents missing from the selection, for answers worse than the upper bound's (Figure 4)."""
         best = self.scores(UPPER_BOUND, self.parameters.metric)
         rows: list[Row] = []
         for name in self._selecting():
@@ -253,7 +252,7 @@ class _Tables:
         return rows
 
     def precision_and_recall(self) -> list[Row]:
-        """How much of what is handed over helps alone, and how much of what helps alone is handed over."""
+        """Precision and recall of the selected documents, relative to the documents that help alone."""
         rows: list[Row] = []
         for name in self._selecting():
             for measure, mean in zip(
@@ -265,7 +264,7 @@ class _Tables:
         return rows
 
     def order(self) -> list[Row]:
-        """How often helpful documents rank above others: by each reranker, and by the retriever."""
+        """How often helpful documents rank above others, for each reranker and for the retriever."""
         retrieved = self.of.ordered()
         apart = {
             name: self.of.ordered(name)
@@ -282,7 +281,7 @@ class _Tables:
         return rows
 
     def thresholds(self) -> list[Row]:
-        """What uplift RAG would use at other thresholds; this needs no further calls."""
+        """What uplift RAG would select at other thresholds; computed without further calls."""
         reason = self.of.why_not(UPLIFT)
         rows = []
         for threshold in self._thresholds():
@@ -298,20 +297,20 @@ class _Tables:
         return rows
 
     def _thresholds(self) -> list[float]:
-        """Round ones, those that leave each tenth of the documents more, and the run's own."""
+        """The fixed thresholds, the deciles of the predicted probabilities, and the run's own threshold."""
         p = [probability for believed in self.of.believed.get(UPLIFT, {}).values() for probability in believed]
         tenths = np.round(np.quantile(p, np.arange(1, 10) / 10), 3).tolist() if p else []
         return sorted({*ROUND, *tenths, self.parameters.threshold})
 
     def _precision_and_recall(self, selections: Sequence[Selection | None]) -> tuple[Mean, Mean]:
-        """Precision and recall, each of the questions that have what it is a share of."""
+        """Precision and recall, each over the questions where its denominator is not 0."""
         right, chosen, helpful = (_column(selections, name) for name in ("right", "chosen", "helpful"))
         below = (np.where(counts > 0, counts, np.nan) for counts in (chosen, helpful))
         precision, recall = (self.resampled.ratio(right, denominator, share=True) for denominator in below)
         return precision, recall
 
     def transfer(self) -> list[Row]:
-        """Both generators with the documents that help either (Figure 5), against those that help itself."""
+        """Compare each generator with the other one's helpful documents and with its own (Figure 5)."""
         if not self.parameters.other:
             return []
         rows: list[Row] = []
@@ -346,13 +345,16 @@ class _Tables:
         ]  # fmt: skip
 
     def _selecting(self) -> list[str]:
-        """Methods that choose which documents to hand over, where they were possible."""
+        """The methods that select documents, where they were possible."""
         never = {"naive"}
         return [name for name in self.all if name not in never and not np.isnan(self.of.documents(name)).all()]
 
 
 def corrected_but(apart: Mapping[str, Difference], untested: str) -> dict[str, Difference]:
-    """P-values adjusted for all of them, but for one name's, which is no test: it saw the answers."""
+    """Adjust p-values jointly.
+
+    One name's rows are excluded: they are not a test, because the method sees the labels.
+    """
     nan = float("nan")
     return corrected({
         name: replace(difference, statistic=nan, p=nan, note=SEES_THE_ANSWERS)
@@ -367,7 +369,7 @@ def mean_row(mean: Mean, name: str = "value") -> Row:
 
 
 def bounds(column: str, mean: Mean) -> Row:
-    """A mean's columns in a table with several means."""
+    """A mean's columns in a table with several means: value, low and high."""
     return {column: number(mean.value), f"{column}_low": number(mean.low), f"{column}_high": number(mean.high)}
 
 
@@ -392,7 +394,7 @@ def _column(selections: Iterable[Selection | None], name: str) -> np.ndarray[Any
 
 
 def _training(context: StageContext) -> list[Row]:
-    """What each reranker was trained on, and what came of it."""
+    """The training data and result of each reranker."""
     rows: list[Row] = []
     for key, training in context.results(TRAIN).items():
         split, name = key.split(":")
@@ -411,7 +413,7 @@ def _training(context: StageContext) -> list[Row]:
 
 
 def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[str, int]:
-    """Refused calls apart from the run's own labels: answers by all methods, and calls of the other model."""
+    """Refused calls beyond the run's own labels: answers of all methods, and calls to the other model."""
     methods = [
         method_answer
         for answers in run_outcomes.answered
@@ -429,7 +431,7 @@ def _refused(parameters: UpliftRagParameters, run_outcomes: Outcomes) -> dict[st
 
 
 def _count_parts(where: Mapping[str, int], context: StageContext) -> dict[str, int]:
-    """How many questions the data assigns to training and to development, if it does."""
+    """The number of questions that the data assigns to training and to development, if it does."""
     if not questions.is_given(context.collection):
         return {}
     folds = list(where.values())
@@ -437,7 +439,7 @@ def _count_parts(where: Mapping[str, int], context: StageContext) -> dict[str, i
 
 
 def _counts(context: StageContext, run_outcomes: Outcomes) -> list[Row]:
-    """How many questions took part, what was asked to label them, and what they are like."""
+    """The number of questions, the prompts to label them, and their properties."""
     helpful = np.array([int(one.helpful.sum()) for one in run_outcomes.labelled])
     documents = np.array([len(one.documents) for one in run_outcomes.labelled])
     where = questions.fold_of(context.collection, context.parameters)

@@ -1,4 +1,4 @@
-"""What an uplift RAG run asks for at most, before it starts."""
+"""Upper bound of an uplift RAG run's cost, before it starts."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ..experiment import CostEstimate
 from . import questions, trained_methods
 from .parameters import UpliftRagParameters
 
-#: What an English word comes to in tokens, with its part of punctuation.
+#: Tokens per English word, including its share of punctuation.
 TOKENS_IN_A_WORD = 1.35
-#: Of a chat's frame around a prompt.
+#: Tokens of the chat template around a prompt.
 FRAME = 20
-#: A training step on two cores with the bundled encoder takes about so long a token; of its other work little.
+#: Seconds per token of a training step with the bundled encoder on two cores; its other work is negligible.
 SECONDS_PER_TOKEN = 1.5e-4
 
 
 def estimate(collection: Collection, parameters: UpliftRagParameters) -> CostEstimate:
-    """The prompts of the labels, one for each method, and the training of all rerankers.
+    """Prompts of the labels, one prompt per method, and the training of all rerankers.
 
-    Methods that hand over the same documents ask the same and are answered once: what comes is less.
+    The real cost is lower: methods that use the same documents share one prompt, which is answered once.
 
     Raises
     ------
     BadParameterError
-        If there are fewer questions than splits, or the run that is to lend its rerankers cannot.
+        If there are fewer questions than splits, or the earlier run cannot provide its rerankers.
     """
     taking = questions.taking(collection)
     questions.check_given(collection, parameters)
@@ -53,7 +53,7 @@ def estimate(collection: Collection, parameters: UpliftRagParameters) -> CostEst
             calls += learning
             prompt_tokens += round(learning * (without + min(parameters.feed, documents) * per_document))
         trained += round(documents * min(parameters.longest, without + per_document))
-    # Of each fold what the others trained; of the data's own splits what its training questions trained, once.
+    # For each fold, its questions are used in training by all other folds; with the data's own split, only once.
     rounds = 0 if parameters.trained else parameters.epochs * max(1, len(tested) - 1)
     rerankers = sum(name not in BASELINES or BASELINES[name].trains for name in parameters.learning)
     return CostEstimate(
@@ -68,7 +68,7 @@ def estimate(collection: Collection, parameters: UpliftRagParameters) -> CostEst
 
 
 def _tokens(query: Query) -> tuple[float, float]:
-    """Tokens of a prompt without documents, and of a document on average."""
+    """Tokens of a prompt without documents, and the average tokens of a document."""
     question_words = len(query.question.split()) + max(len(NAIVE.split()), len(WITH_DOCUMENTS.split()))
     words = [len(document.title.split()) + len(document.text.split()) for document in query.documents]
     return FRAME + TOKENS_IN_A_WORD * question_words, TOKENS_IN_A_WORD * sum(words) / len(words)

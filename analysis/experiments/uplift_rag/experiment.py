@@ -1,4 +1,4 @@
-"""The experiment as the frame knows it: how its parameters are asked for, its stages and tables."""
+"""Registration of the experiment: parameters, stages, tables and figures."""
 
 from ..experiment import Experiment, register
 from . import compute, questions
@@ -31,5 +31,5 @@ EXPERIMENT = Experiment(
 
 
 def register_experiment() -> None:
-    """Register it; called once when the app is ready."""
+    """Register the experiment; called once when the app is ready."""
     register(EXPERIMENT)

@@ -1,4 +1,4 @@
-"""Uplift RAG: answers by method, what each part adds, what documents do, what worse answers lack, exchange."""
+"""Uplift RAG: results, ablations, effects of documents, errors and transfer."""
 
 from typing import Any
 
@@ -15,21 +15,21 @@ LABEL_PIXELS = 260
 
 
 def results(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """A panel for each metric: methods with their intervals beside standard RAG (Table 1, Figure 2)."""
+    """Scores of the methods with intervals, compared with standard RAG; a panel for each metric (Table 1, Figure 2)."""
     rows = [row for row in tables["uplift_results"] if row["value"] is not None]
     refuse_empty(rows)
     return _panels(rows, "method", "value", "low", "high", colours, rule=STANDARD)
 
 
 def ablations(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """A panel for each metric: by how much the answer changes without each part (Table 2)."""
+    """Change of the score without each part; a panel for each metric (Table 2)."""
     rows = [row for row in tables["uplift_ablations"] if row["difference"] is not None]
     refuse_empty(rows)
     return _panels(rows, "variant", "difference", "difference_low", "difference_high", colours, zero=True)
 
 
 def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 1: the four things that a document may do to an answer."""
+    """Figure 1: the four possible effects of a document on an answer."""
     import altair as alt
 
     rows = [row for row in tables["uplift_categories"] if row["share"] is not None]
@@ -45,7 +45,7 @@ def categories(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 
 
 def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Precision and recall of what would be handed over, by the threshold."""
+    """Precision and recall of the selected documents by threshold."""
     import altair as alt
 
     kinds = {kind: str(words) for kind, words in MEASURES.items()}
@@ -78,7 +78,7 @@ def thresholds(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 
 
 def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 4: what is missing in answers that are worse than the upper bound's, stacked by method."""
+    """Figure 4: what answers worse than the upper bound's lack, stacked by method."""
     import altair as alt
 
     rows = [row for row in tables["uplift_errors"] if row["share"] is not None and row["errors"]]
@@ -111,7 +111,7 @@ def errors(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
 
 
 def transfer(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Figure 5: a panel for each metric: two models with the documents that help themselves, and each other."""
+    """Figure 5: two models with the documents that help themselves or each other; a panel for each metric."""
     rows = [
         row | {"exchanged": str(EXCHANGED[row["answered_by"], row["documents_for"]])}
         for row in tables["uplift_transfer"]
@@ -141,7 +141,7 @@ def _panels(rows: list[Row], column: str, value: str, low: str, high: str, colou
 def _panel(rows: list[Row], title: str, at: float | None, order: list[str], colours: Spec, *, is_first: bool) -> Any:
     import altair as alt
 
-    # Without labels, and not without an axis: below each other, on a telephone, every panel gets its own.
+    # Only the labels are hidden, not the axis: on narrow screens the panels are stacked and each gets its own.
     axis = _axis() if is_first else _axis(labels=False)
     y = alt.Y("name:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=axis)
     base = alt.Chart(data(rows)).encode(y=y)
@@ -158,7 +158,7 @@ def _panel(rows: list[Row], title: str, at: float | None, order: list[str], colo
 
 
 def _with_ends(rules: Any, low: str, high: str, title: str) -> Any:
-    """Intervals; a row without one has none."""
+    """Intervals; rows without one have none."""
     import altair as alt
 
     return rules.encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q").transform_filter(f"datum.{low} !== null")

@@ -1,4 +1,4 @@
-"""The methods paragraph of an uplift RAG run, ready for a paper. English whatever the page's language."""
+"""The methods paragraph of an uplift RAG run, ready for a paper. Always in English."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import questions
 from .parameters import STANDARD, UpliftRagParameters
 
 METRICS = {"em": "exact match", "f1": "F1"}
-#: What each ablation leaves out.
+#: The part that each ablation removes.
 ABLATED = {
     "without_point": "the pointwise loss",
     "without_pair": "the pairwise loss",
@@ -31,7 +31,7 @@ ABLATED = {
 
 
 def methods(run: Run, rows: Mapping[str, list[Row]]) -> Methods:
-    """Write what the run did."""
+    """Return the methods paragraph of a run, with its references."""
     parameters = UpliftRagParameters.from_dict(
         {name: value for name, value in run.parameters.items() if name not in COMMON}
     )
@@ -70,7 +70,7 @@ def _sentences(run: Run, parameters: UpliftRagParameters, rows: Mapping[str, lis
 
 
 def _divided(parameters: UpliftRagParameters, counts: Mapping[str, int]) -> str:
-    """What was learnt from, what was held out, and what was tested."""
+    """The questions used for training, development and test."""
     waited = wording.many(parameters.patience, "epoch")
     if "train" in counts:
         chosen = f"{wording.many(counts['dev'], 'development question')} selected the epoch" if counts["dev"] else ""
@@ -94,7 +94,7 @@ def _divided(parameters: UpliftRagParameters, counts: Mapping[str, int]) -> str:
 
 
 def _forms(parameters: UpliftRagParameters, rows: Mapping[str, list[Row]]) -> dict[str, Form]:
-    """The form in which each baseline answered, as the rows have it."""
+    """The form of each baseline that answered, according to the rows."""
     keys = {str(row["method"]) for row in rows.get("uplift_results", [])}
     forms = {}
     for name in parameters.compared:
@@ -108,7 +108,7 @@ def _cited(form: Form, baseline: Baseline) -> str:
 
 
 def _strangers(run: Run) -> Iterable[str]:
-    """How documents of other questions were drawn, and what folds have in common."""
+    """How documents of other questions were sampled, and what folds have in common."""
     others = questions.strangers(run)
     beside = f"Each question also had {others} documents of other questions, sampled at random" if others else ""
     if questions.is_apart(run):
@@ -136,7 +136,7 @@ def _trained(parameters: UpliftRagParameters) -> str:
 
 
 def _ablated(parameters: UpliftRagParameters) -> str:
-    """The ablations; only those of losses train their own rerankers."""
+    """The ablations; only ablations of losses train their own rerankers."""
     if not parameters.ablations:
         return ""
     left_out = ", ".join(
@@ -148,7 +148,7 @@ def _ablated(parameters: UpliftRagParameters) -> str:
 
 
 def _exchanged(parameters: UpliftRagParameters) -> str:
-    """Between which two models the documents that help were exchanged."""
+    """The two models that exchanged helpful documents."""
     if not parameters.other:
         return ""
     return (
@@ -160,7 +160,7 @@ def _exchanged(parameters: UpliftRagParameters) -> str:
 
 
 def _tested(parameters: UpliftRagParameters) -> str:
-    """What is held against what, and how it is tested."""
+    """The comparisons and their tests."""
     against = [f"to {BASELINES[STANDARD].forms[0].in_sentence}"]
     against += ["of ablations to the full method"] if parameters.ablations else []
     against += ["of answers with the other model's documents to those with a model's own"] if parameters.other else []

@@ -1,4 +1,4 @@
-"""What came of every query by every method, as arrays with a place for each query."""
+"""The outcomes of all queries by all methods, as arrays with one element per query."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .stages import ANSWER, LABEL, TRAIN
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Of all queries that were labelled and answered, in the collection's order.
+    """The outcomes of all labelled and answered queries, in the collection's order.
 
     Attributes
     ----------
-    labelled : tuple of Labelled
+    labelled : tuple of LabelledQuery
     label_results : tuple of mapping
-        What the stage of labels found of each.
+        The label stage's result for each query.
     answered : tuple of mapping
-        What the stage of answers found of each, by method.
+        The answer stage's result for each query, by method.
     split : tuple of int
-        In which fold each was tested.
+        The fold in which each query was tested.
     believed : mapping of str to mapping
-        By variant of uplift RAG that learns: how likely its reranker holds it that each document helps, by query.
+        For each trained variant of uplift RAG, by query: the reranker's probability that each document helps.
     """
 
     labelled: tuple[LabelledQuery, ...]
@@ -48,26 +48,26 @@ class Outcomes:
         return [one.query for one in self.labelled]
 
     def scores(self, method: str, metric: str) -> Floats:
-        """How good a method's answers are, shape (n_queries,); NaN where the method was not possible."""
+        """Scores of a method's answers, shape (n_queries,); NaN where the method was not possible."""
         return self._each(method, lambda query, answer: METRICS[metric](answer["text"], query.answers))
 
     def documents(self, method: str) -> Floats:
-        """How many documents were handed over."""
+        """Number of documents used by a method, shape (n_queries,)."""
         return self._each(method, lambda _query, answer: len(answer["documents"]))
 
     def lengths(self, method: str, length: Callable[[Document], int]) -> Floats:
-        """Total length of the documents used; a document that a method reads twice counts once."""
+        """Total length of the documents used; a document used twice counts once."""
         by_id = {one.query.id: {document.id: document for document in one.documents} for one in self.labelled}
         return self._each(
             method, lambda query, answer: sum(length(by_id[query.id][name]) for name in answer["documents"])
         )
 
     def counts(self, method: str, what: str) -> Floats:
-        """`prompt_tokens`, `calls`, `all_tokens` or `refused`."""
+        """Values of `prompt_tokens`, `calls`, `all_tokens` or `refused`."""
         return self._each(method, lambda _query, answer: answer[what])
 
     def selections(self, method: str) -> list[document_selection.Selection | None]:
-        """What a method handed over, held against the labels; None where it was not possible."""
+        """A method's selected documents compared with the labels; None where it was not possible."""
         return [
             document_selection.against(one, answers[method]["documents"]) if _is_there(answers, method) else None
             for one, answers in zip(self.labelled, self.answered, strict=True)
@@ -83,7 +83,7 @@ class Outcomes:
         )  # fmt: skip
 
     def above(self, threshold: float, variant: str) -> list[document_selection.Selection | None]:
-        """What a variant would hand over at a threshold, held against the labels; None where it was not possible."""
+        """What a variant would select at a threshold, compared with the labels; None where it was not possible."""
         believed = self.believed.get(variant, {})
         return [
             document_selection.against(
@@ -101,20 +101,20 @@ class Outcomes:
         ]
 
     def exchanged(self, of: str, by: str, metric: str) -> Floats:
-        """How well generator `by` answers with the documents that help generator `of`."""
+        """Scores of generator `by` with the documents that help generator `of`."""
         key = f"{of}:{by}"
         texts = [answers["transfer"][key]["text"] for answers in self.answered]
         return _floats(METRICS[metric](text, one.query.answers) for text, one in zip(texts, self.labelled, strict=True))
 
     def form(self, method: str) -> str:
-        """The name of a method in tables: for a baseline the form that all of its answers have."""
+        """The name of a method in tables; for a baseline, the form that all its answers have."""
         if method not in catalogue.BASELINES:
             return method
         keys = {answers[method].get("form", "") for answers in self.answered if _is_there(answers, method)}
         return catalogue.least(method, keys).key
 
     def why_not(self, method: str) -> str:
-        """Why a method was not possible, where it was not; the first reason. "" if it always was."""
+        """The first reason why a method was not possible for a query; "" if it always was."""
         reasons = (answers.get(method, {}).get("not_possible", "") for answers in self.answered)
         return next((reason for reason in reasons if reason), "")
 
@@ -126,7 +126,7 @@ class Outcomes:
 
 
 def read(context: StageContext) -> Outcomes:
-    """Read what the stages found."""
+    """Read the results of the stages."""
     where = questions.fold_of(context.collection, context.parameters)
     answers = context.results(ANSWER)
     labels = dict(context.results_of(LABEL, answers))

@@ -1,4 +1,4 @@
-"""What an uplift RAG experiment is made with."""
+"""Parameters of an uplift RAG experiment."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ ABLATIONS = tuple(name for name in VARIANTS if name != UPLIFT)
 
 @dataclass(frozen=True)
 class UpliftRagParameters(ParameterReader):
-    """The experiment's own parameters; the defaults are the paper's (uplift_rag, 3.1) where it names them.
+    """The experiment's own parameters. The defaults are the paper's (uplift_rag, section 3.1) where it states them.
 
-    Retriever and encoders are exceptions (the paper has e5-base-v2 and roberta-base): these are on every machine.
+    Retriever and encoders are exceptions: the paper uses e5-base-v2 and roberta-base, the defaults are on every
+    machine.
 
-    - `division`: the run's seed does not change the folds.
-    - `epochs` to `patience` are of all rerankers that are trained, the baselines' too; `batch` counts questions. With
-      a patience one of the training folds is held out.
-    - `weight_point` and `weight_pair` are lambda1 and lambda2, which the paper does not publish.
+    - `division`: seed of the folds, which do not depend on the run's seed.
+    - `epochs` to `patience` apply to all trained rerankers, including the baselines'; `batch` counts questions. With a
+      patience, one of the training folds is held out.
+    - `weight_point` and `weight_pair` are lambda1 and lambda2, which the paper does not state.
     """
 
     retriever: str = parameter(
@@ -191,25 +192,25 @@ class UpliftRagParameters(ParameterReader):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """All methods, in the order of the tables: the baselines, uplift RAG, and what it is without its parts."""
+        """All methods, in the order of the tables: baselines, uplift RAG and its ablations."""
         baselines = [name for name in BASELINES if name in {*self.methods, STANDARD}]
         return (*baselines, UPLIFT, *self.ablations)
 
     @property
     def learning(self) -> tuple[str, ...]:
-        """The methods and variants that are fitted on each split; other variants share a reranker."""
+        """The methods and variants that are trained on each split; other variants share a reranker."""
         return tuple(name for name in self.compared if name not in VARIANTS or VARIANTS[name].trained_as == name)
 
     @property
     def options(self) -> Options:
-        """The options of uplift RAG alone."""
+        """The options that apply only to uplift RAG."""
         return Options(
             weights=Weights(self.weight_point, self.weight_pair, 1.0),
             threshold=self.threshold,
         )
 
     def settings(self, seed: int) -> BaselineSettings:
-        """What all methods share; raises `BadParameterError` where a model is not offered."""
+        """The settings that all methods share; raises `BadParameterError` if a model is not available."""
         return BaselineSettings(
             feed=self.feed,
             max_tokens=self.max_tokens,
@@ -228,7 +229,7 @@ class UpliftRagParameters(ParameterReader):
         )
 
     def check(self) -> None:
-        """Check what goes together, and that models are offered."""
+        """Check combinations of values, and that models are available."""
         for name, known in (("metric", METRICS), ("precision", get_args(Precision))):
             if getattr(self, name) not in known:
                 message = "%(name)s must be one of %(known)s, not %(given)r."

@@ -1,4 +1,4 @@
-"""Which questions take part, in which fold each is tested, and what was found of them as the pure parts know it."""
+"""Which questions take part, the fold in which each is tested, and their results as objects of `analysis.rag`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from ..question_sets import APART, NEAR
 from ..stage_context import StageContext
 from .parameters import UpliftRagParameters
 
-#: Folds of data that says itself what is tested; nothing is tested by what has learnt from it or was chosen by it.
+#: Folds of data with its own split. Methods are never tested on questions used for training or model selection.
 TEST, TRAIN, DEV = 0, 1, 2
 PARTS = {folds.TEST: TEST, folds.TRAIN: TRAIN, folds.DEV: DEV}
-#: Why a question takes no part.
+#: Why a question is left out.
 NO_ANSWER, NO_DOCUMENTS = "no right answer", "no documents"
 
 
 def reason(query: Query) -> str:
-    """Why a query takes no part; "" if it does. A query with one document does."""
+    """Why a query is left out; "" if it takes part. A query with a single document does."""
     return NO_ANSWER if not query.answers else NO_DOCUMENTS if not query.documents else ""
 
 
@@ -42,18 +42,18 @@ def taking(collection: Collection) -> list[Query]:
 
 
 def left_out(collection: Collection) -> dict[str, int]:
-    """How many queries of the run are left out, by reason."""
+    """The number of queries of the run that are left out, by reason."""
     counted = Counter(reason(query) for query in collection.queries)
     return {why: counted[why] for why in (NO_ANSWER, NO_DOCUMENTS) if counted[why]}
 
 
 def fold_of(collection: Collection, parameters: UpliftRagParameters) -> dict[str, int]:
-    """The fold of each query, by the queries' ids alone, or by the data's split: `TEST`, `TRAIN` or `DEV`.
+    """Assign queries to folds: by their ids alone, or by the data's own split (`TEST`, `TRAIN` or `DEV`).
 
     Raises
     ------
     BadParameterError
-        If there are fewer queries than folds, or the data says it of some queries only.
+        If there are fewer queries than folds, or only some queries have a split in the data.
     """
     queries = taking(collection)
     if is_given(collection):
@@ -67,24 +67,24 @@ def is_given(collection: Collection) -> bool:
 
 
 def tested_folds(collection: Collection, parameters: UpliftRagParameters) -> range:
-    """The folds that are tested: all of them, or the data's test queries alone."""
+    """The folds to test: all of them, or only the data's test queries."""
     return range(TEST, TEST + 1) if is_given(collection) else range(parameters.splits)
 
 
 def watched_fold(collection: Collection, parameters: UpliftRagParameters, split: int) -> int | None:
-    """The fold held out to choose the epoch while another is tested; None if there is none."""
+    """The fold held out to select the epoch while another is tested; None if there is none."""
     if is_given(collection):
         return DEV if DEV in fold_of(collection, parameters).values() else None
     return (split + 1) % parameters.splits if parameters.patience else None
 
 
 def _part(query: Query) -> int:
-    """The fold of a query by the data's split.
+    """The fold of a query by the data's own split.
 
     Raises
     ------
     BadParameterError
-        If it says none, though it does of other queries.
+        If the query has no split, though others do.
     """
     if not folds.part_of(query):
         message = (
@@ -96,7 +96,7 @@ def _part(query: Query) -> int:
 
 
 def check_given(collection: Collection, parameters: UpliftRagParameters) -> None:
-    """Refuse splits of the data that leave nothing to learn from, or nothing to test.
+    """Refuse a split in the data without training or test queries.
 
     Raises
     ------
@@ -120,9 +120,9 @@ def _folds(names: tuple[str, ...], n: int, division: int) -> dict[str, int]:
 
 
 def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, UpliftRagParameters], Iterable[Payload]]:
-    """Units of so many queries of one fold at most, fold by fold: what a fold needs is loaded once.
+    """Make units with at most this many queries of one fold, fold by fold, so that a fold's methods are loaded once.
 
-    `is_tested`: of the folds that are tested alone.
+    `is_tested`: only for folds that are tested.
     """
 
     def units(collection: Collection, parameters: UpliftRagParameters) -> Iterable[Payload]:
@@ -138,7 +138,7 @@ def batches_of(most: int, *, is_tested: bool = False) -> Callable[[Collection, U
 
 
 def ranked(context: StageContext, query: Query) -> tuple[Document, ...]:
-    """The best documents by the run's retriever with its scores, best first; equal ones in the data's order."""
+    """The best documents according to the run's retriever, with scores, best first; ties in the data's order."""
     parameters: UpliftRagParameters = context.parameters
     try:
         scores = retrievers.retriever(parameters.retriever, context.collection).scores(query)
@@ -151,7 +151,7 @@ def ranked(context: StageContext, query: Query) -> tuple[Document, ...]:
 def labelled(
     query: Query, labels: Mapping[str, Any], parameters: UpliftRagParameters, *, other: bool = False
 ) -> LabelledQuery:
-    """A query's labels as the first stage found them; by the other generator, if asked for."""
+    """A query's labels from the first stage; by the other generator, if `other`."""
     by_id = {document.id: document for document in query.documents}
     generator_labels = labels["other"] if other else labels
     documents = tuple(
@@ -163,14 +163,14 @@ def labelled(
 
 
 class TrainingQuestions(NamedTuple):
-    """What may be learnt from for a fold.
+    """The training data for testing one fold.
 
     Attributes
     ----------
-    learnt, held_out : list of Labelled
-        Of all other folds; to stop early by, the next one is held out.
+    learnt, held_out : list of LabelledQuery
+        Questions of all other folds. With early stopping, the next fold is held out.
     left_out : int
-        Documents of these questions that a question of the fold has, too.
+        Number of documents left out because a question of the tested fold has them too.
     """
 
     learnt: list[LabelledQuery]
@@ -179,7 +179,7 @@ class TrainingQuestions(NamedTuple):
 
 
 def training(context: StageContext, split: int) -> TrainingQuestions:
-    """What may be learnt from for a fold: neither its questions, nor any text that one of them has."""
+    """Return the training data for a fold, without its questions and without texts that they contain."""
     parameters: UpliftRagParameters = context.parameters
     where = fold_of(context.collection, parameters)
     watched = watched_fold(context.collection, parameters, split)
@@ -200,7 +200,10 @@ _known: dict[tuple[int, int], KnownTexts] = {}
 
 
 def _tested(context: StageContext, split: int) -> KnownTexts:
-    """The documents of a fold's questions; a process keeps the last fold's, which all methods train for in turn."""
+    """The documents of a fold's questions.
+
+    A process keeps the last fold's, because methods train for it one after another.
+    """
     if (context.run.pk, split) not in _known:
         where = fold_of(context.collection, context.parameters) if is_apart(context.run) else {}
         _known.clear()
@@ -211,23 +214,23 @@ def _tested(context: StageContext, split: int) -> KnownTexts:
 
 
 def is_apart(run: Run) -> bool:
-    """Whether a run keeps documents of tested questions out of training; one that was started before this was does not.
+    """Whether a run keeps documents of tested questions out of training. Runs from before this rule do not.
 
-    It goes on as it began, so that all of its splits were trained alike, and its results say so.
+    They continue as they began, so that all their splits are trained alike, and their results say so.
     """
     return bool((run.parameters.get("collection") or {}).get(APART))
 
 
 def is_near_apart(run: Run) -> bool:
-    """Whether nearly equal documents count as equal; in a run that was started before they did, they do not."""
+    """Whether nearly equal documents count as equal. In runs from before this rule, they do not."""
     return bool((run.parameters.get("collection") or {}).get(NEAR))
 
 
 def is_of_people(run: Run) -> bool:
-    """Whether right answers are responses of the study's people."""
+    """Whether gold answers are responses of the study's participants."""
     return (run.parameters.get("collection") or {}).get("source", STUDY) in OF_STUDY
 
 
 def strangers(run: Run) -> int:
-    """How many documents of other questions are added to each question."""
+    """The number of documents of other questions added to each question."""
     return int((run.parameters.get("collection") or {}).get("others") or 0)

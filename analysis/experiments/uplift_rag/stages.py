@@ -1,4 +1,4 @@
-"""The stages of an uplift RAG experiment: questions are labelled, splits trained, questions answered by all methods."""
+"""The stages of an uplift RAG experiment: label questions, train on each split, answer with all methods."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from . import questions, trained_methods
 from .parameters import UpliftRagParameters
 
 LABEL, TRAIN, ANSWER = "label", "train", "answer"
-#: With which generator's helpful documents which generator answers (Figure 5).
+#: Whose helpful documents a generator uses (Figure 5).
 OWN, OTHER = "own", "other"
 TRANSFER = "transfer"
-#: Questions of a unit: their prompts go to the generator together, some hundred, so that a device has batches and an
-#: endpoint its slots filled; what a unit found is lost with it (though not what was answered, which is kept).
+#: Questions per unit. Their prompts (some hundreds) go to the generator together, so that a device has full batches and
+#: an endpoint uses all its slots. A failed unit loses its results, but not the stored answers.
 TOGETHER = {LABEL: 8, ANSWER: 16}
-#: Why a method is not possible: what methods and models raise. One that does not fit into memory keeps no other back.
+#: Exceptions that make a method not possible. A method that does not fit into memory does not stop the others.
 _IMPOSSIBLE = (
     NotPossibleError, NoLikelihoodsError, checkpoints.ModelMissingError, checkpoints.NeuralPartsMissingError,
     ModelMemoryError, TrainingMemoryError,
@@ -45,7 +45,7 @@ _IMPOSSIBLE = (
 
 
 def label(context: StageContext) -> Mapping[str, Any]:
-    """Answer questions without documents and with each one alone: D + 1 prompts each, those of a unit together."""
+    """Answer questions without documents and with each document alone: D + 1 prompts each, all of a unit together."""
     parameters: UpliftRagParameters = context.parameters
     labels: dict[str, dict[str, Any]] = {}
     prompts: dict[str, list[Prompt]] = {}
@@ -65,7 +65,7 @@ def label(context: StageContext) -> Mapping[str, Any]:
 
 
 def train(context: StageContext) -> Mapping[str, Any]:
-    """Fit one method on one split; what it learnt becomes the run's file."""
+    """Train one method on one split; the trained files are published with the run."""
     split, name = context.payload["split"], context.payload["method"]
     key = f"{split}:{name}"
     learning = questions.training(context, split)
@@ -84,7 +84,7 @@ def train(context: StageContext) -> Mapping[str, Any]:
 
 
 def answer(context: StageContext) -> Mapping[str, Any]:
-    """Answer questions by every method that the other splits trained: those of a unit together, a wave a step."""
+    """Answer a unit's questions with all methods, trained on the other splits, in shared waves of prompts."""
     parameters: UpliftRagParameters = context.parameters
     steps: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
     of_other: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
@@ -117,13 +117,13 @@ def method(context: StageContext, name: str) -> Method:
         questions.is_given(context.collection)
         and questions.watched_fold(context.collection, parameters, questions.TEST) is not None
     ):
-        # The data's own questions for choosing do choose: without a patience, among all epochs.
+        # The data's own development questions select the epoch: without a patience, among all epochs.
         settings = replace(settings, patience=settings.patience or parameters.epochs)
     return Uplift(settings, parameters.options, name) if name in VARIANTS else BASELINES[name].make(settings)
 
 
 def train_units(collection: Collection, parameters: UpliftRagParameters) -> Iterable[Payload]:
-    """A unit for each split and each method that learns for itself."""
+    """A unit for each split and each method that is trained."""
     questions.check_given(collection, parameters)
     trained_methods.check(parameters)
     folds = questions.tested_folds(collection, parameters)
@@ -131,7 +131,7 @@ def train_units(collection: Collection, parameters: UpliftRagParameters) -> Iter
 
 
 def _ask_label_prompts(generator: Generator, prompts: Mapping[str, Sequence[Prompt]]) -> dict[str, dict[str, Any]]:
-    """Ask the label prompts of some questions; answers by question."""
+    """Generate answers to the label prompts of some questions; returns answers by question."""
     outputs = iter(generator.generate([prompt for some in prompts.values() for prompt in some]))
     return {name: _labels(list(islice(outputs, len(some)))) for name, some in prompts.items()}
 
@@ -147,7 +147,7 @@ def _labels(outputs: Sequence[Output]) -> dict[str, Any]:
 
 
 def _train_ours(context: StageContext, uplift_method: Uplift, fold: Training, split: int) -> dict[str, Any]:
-    """Train, and score the split's own documents at once: only the full variant's model is stored."""
+    """Train, and score the split's own documents immediately: only the full variant's model is stored."""
     parameters: UpliftRagParameters = context.parameters
     name = f"{uplift_method.name}-split-{split}"
     where = questions.fold_of(context.collection, parameters)
@@ -177,7 +177,7 @@ def _train_ours(context: StageContext, uplift_method: Uplift, fold: Training, sp
 
 
 def _by_method(context: StageContext, name: str, split: int, one: LabelledQuery) -> AnswerSteps[dict[str, Any]]:
-    """A method's answer, or the reason for none. The method does not see the right answers."""
+    """A method's answer, or the reason why there is none. The method does not see the gold answers."""
     learnt_as = VARIANTS[name].trained_as if name in VARIANTS else name
     trained = trained_methods.trained(context, split, learnt_as)
     if reason := trained.get("not_possible"):
@@ -196,7 +196,7 @@ def _by_method(context: StageContext, name: str, split: int, one: LabelledQuery)
 
 
 def _exchanged(context: StageContext, query: Query) -> dict[tuple[str, str], AnswerSteps[dict[str, Any]]]:
-    """Both generators' answers with the documents that help either of them: whose documents, and who answers."""
+    """Both generators' answers with the documents that help either; keys say whose documents and who answers."""
     parameters: UpliftRagParameters = context.parameters
     if not parameters.other:
         return {}
@@ -212,7 +212,7 @@ def _exchanged(context: StageContext, query: Query) -> dict[tuple[str, str], Ans
 def _together(
     context: StageContext, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
 ) -> dict[tuple[str, ...], dict[str, Any]]:
-    """Ask one generator everything in lockstep; answers by key."""
+    """Run all answer steps in lockstep on one generator; returns answers by key."""
     total = len(steps)
     answers = run_in_lockstep(
         steps.values(), generator, at_once=total, report=lambda done: context.report(done, total, "Answering")
@@ -221,7 +221,7 @@ def _together(
 
 
 def _written(asking: AnswerSteps[MethodAnswer], form: str) -> AnswerSteps[dict[str, Any]]:
-    """An answer as it is stored, with the form of the method that gave it."""
+    """Convert an answer for storage, with the form of the method that gave it."""
     method_answer = yield from asking
     return {
         "form": method_answer.form or form,

@@ -17,11 +17,11 @@ _OURS: dict[str, LazyText] = {
     "without_reranking": "without reranking",
     "upper_bound": "Upper bound",
 }
-#: Labels of rows; those of baselines say which form of the method answered.
+#: Labels of rows; for baselines, the form of the method that answered.
 METHODS: dict[str, LazyText] = {**{form.key: form.label for form in FORMS.values()}, **_OURS}
-#: What the form calls them, before it is known which form there will be.
+#: Labels in the form that starts a run, before the forms of the methods are known.
 TITLES: dict[str, LazyText] = {**{baseline.name: baseline.title for baseline in BASELINES.values()}, **_OURS}
-#: A sentence of each caption of a table that sets methods beside each other.
+#: A sentence for captions of tables that compare methods.
 _AFTER = "“After” means a simplified version of a paper’s method, with the difference in brackets."
 METRICS = {"em": "Exact match", "f1": "F1"}
 CATEGORIES = {
@@ -37,10 +37,10 @@ MISSING = {
     "nothing_helps": "no document helps",
 }
 MEASURES = {"precision": "Precision", "recall": "Recall"}
-#: Of whose order it is said how often what helps stands ahead.
+#: Methods in the table that measures how often helpful documents rank above others.
 ORDERS = METHODS | {"standard": "Standard RAG (retriever's order)"}
 MODELS = {"own": "this model", "other": "the other model"}
-#: Who answers, and with which documents: by both.
+#: Labels by whose documents are used, and by who answers.
 EXCHANGED = {
     ("own", "own"): "this model, own documents",
     ("own", "other"): "this model, the other's",
@@ -351,7 +351,7 @@ UPLIFT_ANSWERS = Table(
 
 
 def with_after_note(caption: LazyText) -> LazyText:
-    """A caption with what "After" means in the names of methods."""
+    """A caption with an explanation of "After" in the names of methods."""
     text: LazyText = format_lazy("{caption} {after}", caption=caption, after=_AFTER)
     return text
 

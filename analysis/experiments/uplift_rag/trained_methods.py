@@ -1,4 +1,4 @@
-"""Trained methods as files of the run: published by the training unit, loaded by those that answer."""
+"""Trained methods as files of the run: published by training units, loaded by answering units."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from . import questions
 from .parameters import UpliftRagParameters
 
 ZIP = "application/zip"
-#: Of the runs that lend rerankers.
+#: The kind of runs that may provide rerankers.
 KIND = "experiment.uplift"
-#: Equal contents make equal files: the time of the first ZIP.
+#: Equal contents must make equal files: the earliest time that ZIP supports.
 _TIME = (1980, 1, 1, 0, 0, 0)
-#: Methods that a process keeps loaded: those of a split or two.
+#: Number of methods that a process keeps loaded: those of one or two splits.
 _MOST = 16
 _loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
 
 
 def publish(context: StageContext, fitted: Method, name: str) -> str:
-    """Publish a trained method as NAME.zip with the unit; return the file's name, "" for methods without training."""
+    """Publish a trained method as NAME.zip with the unit. Return the file's name, "" for methods without training."""
     with tempfile.TemporaryDirectory(prefix="uplift-") as folder:
         fitted.save(Path(folder))
         files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
@@ -50,7 +50,7 @@ def publish(context: StageContext, fitted: Method, name: str) -> str:
 
 
 def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
-    with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as pack:  # weights do not shrink
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_STORED) as pack:  # weights do not compress
         for path in files:
             about = zipfile.ZipInfo(str(path.relative_to(folder)), _TIME)
             with path.open("rb") as source, pack.open(about, "w", force_zip64=True) as target:
@@ -58,13 +58,13 @@ def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
 
 
 def trained(context: StageContext, split: int, name: str) -> dict[str, Any]:
-    """What the stage of training found of a method on a split."""
+    """The training stage's result for a method on a split."""
     training: dict[str, Any] = context.result("train", f"{split}:{name}")
     return training
 
 
 def loaded(context: StageContext, name: str, split: int, make: Callable[[StageContext, str], Method]) -> Method:
-    """A method as it was trained on a split; a process keeps the last ones."""
+    """A method as trained on a split; a process keeps the last ones."""
     key = (context.run.pk, split, name)
     if key not in _loaded:
         fitted = make(context, name)
@@ -78,7 +78,7 @@ def loaded(context: StageContext, name: str, split: int, make: Callable[[StageCo
 
 
 def take(fitted: Method, run: Run, file: str) -> None:
-    """Let a method load what a run published.
+    """Load a run's published file into a method.
 
     Raises
     ------
@@ -95,13 +95,13 @@ def take(fitted: Method, run: Run, file: str) -> None:
 
 
 def take_up(context: StageContext, fitted: Uplift, key: str, name: str, *, tested: Sequence[Query]) -> None:
-    """Take an earlier run's reranker of the same split.
+    """Load an earlier run's reranker of the same split.
 
     Raises
     ------
     BadParameterError
-        If the study has no such finished run, or its reranker has learnt from a question that it would be tested on, or
-        from a document of one: one that does not say from which documents is not taken.
+        If the study has no such finished run, or its reranker was trained on a question that it would be tested on, or
+        on one of its documents. Rerankers without a record of their training documents are refused.
     """
     run = find(context, key)
     try:
@@ -135,13 +135,13 @@ def _refuse_known_documents(key: str, about: Mapping[str, Any], tested: Sequence
 
 
 def check(parameters: UpliftRagParameters) -> None:
-    """Refuse an earlier run that cannot lend its rerankers, before anything is asked or paid.
+    """Refuse an earlier run that cannot provide its rerankers, before anything is generated or paid.
 
     Raises
     ------
     BadParameterError
-        If there is no such run that is done, or it divided its questions otherwise: its rerankers would then be tested
-        on what they learnt from.
+        If there is no such finished run, or it split its questions differently: its rerankers would be tested on their
+        own training questions.
     """
     if not parameters.trained:
         return
@@ -155,7 +155,7 @@ def check(parameters: UpliftRagParameters) -> None:
 
 
 def find(context: StageContext, key: str) -> Run:
-    """A finished uplift run of the same study by its key.
+    """Return a finished uplift run of the same study by its key.
 
     Raises
     ------

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO, cast
 
 _SHOWN = 60
 _GZIP = b"\x1f\x8b"
-#: Most bytes of a line, and of a file that is one value, after unpacking: gzip can shrink a file a thousandfold.
+#: Maximum size in bytes of a line, and of a file with a single value, after unpacking: gzip can shrink a file a
+#: thousandfold.
 LONGEST_LINE = 64 << 20
 LARGEST = 1 << 30
 

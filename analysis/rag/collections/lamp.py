@@ -150,7 +150,7 @@ def prompted(query: Query, documents: Sequence[Document], *, most_words: int = 0
     documents : sequence of Document
         In the order of the prompt.
     most_words : int
-        Most words of an item's text; 0 for all. LaMP instead truncates by tokens to what fits the model.
+        Maximum number of words of an item's text; 0 for all. LaMP instead truncates by tokens to what fits the model.
 
     Raises
     ------

@@ -242,8 +242,8 @@ def rank(
     samples, k : int
         Rankings per method, and their cutoff.
     budget : int or None
-        Most distinct lists to generate, over all sampled rankings and the oracle's; None for all. It is divided evenly
-        (`shared`). Deterministic lists, one per retriever, are extra.
+        Maximum number of distinct lists to generate, over all sampled rankings and the oracle's; None for all. It is
+        divided evenly (`shared`). Deterministic lists, one per retriever, are extra.
     chance : callable
         Returns a random generator for each name.
 

@@ -26,9 +26,9 @@ class PromptSettings:
     instruction : str
         Text before the question; "" for none (personalisation tasks have their own instruction).
     max_tokens : int
-        Most tokens of the answer.
+        Maximum number of tokens of the answer.
     most_words : int
-        Most words of a document; 0 for all.
+        Maximum number of words of a document; 0 for all.
     """
 
     instruction: str = INSTRUCTION

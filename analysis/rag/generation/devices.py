@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 Precision = Literal["auto", "full", "half"]
 
-#: Most tokens in one batch, including padding and beams: larger batches are not faster.
+#: Maximum number of tokens in one batch, including padding and beams: larger batches are not faster.
 MOST_TOKENS = {"cpu": 4_096, "cuda": 262_144}
 #: The share of the free memory that a batch may fill: the estimate omits temporary memory of libraries.
 FILLED = 0.5

@@ -35,8 +35,8 @@ class Options:
     batch_tokens : int or None
         Tokens in one batch; by default as many as the memory allows. Batches that do not fit are made smaller.
     longest : int or None
-        Most tokens of prompt and answer together (of the prompt alone if an encoder reads it); never more than the
-        model's positions.
+        Maximum number of tokens of prompt and answer together (of the prompt alone if an encoder reads it); never more
+        than the model's positions.
     """
 
     beams: int = 1

@@ -33,7 +33,8 @@ class ModelCache:
     Parameters
     ----------
     room : int, optional
-        Most bytes of loaded weights; by default a share of the device's memory. A larger model is kept as the only one.
+        Maximum size of loaded weights in bytes; by default a share of the device's memory. A larger model is kept as
+        the only one.
     """
 
     def __init__(self, room: int | None = None) -> None:

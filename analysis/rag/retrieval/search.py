@@ -62,9 +62,9 @@ def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
     return np.array([score_of[text] for text in texts], dtype=np.float64)
 
 
-#: Most scores in memory at once, questions times documents: 128 MiB.
+#: Maximum number of scores in memory at once, questions times documents: 128 MiB.
 HELD = 1 << 24
-#: Most documents in a block.
+#: Maximum number of documents in a block.
 BLOCK = 1024
 
 

@@ -19,7 +19,7 @@ from ..qa_metrics import normalised
 
 #: The author of passages by people.
 HUMAN = "human"
-#: Fewest words of a long passage: two thirds of the requested length (the published ones have 300 on average).
+#: Minimum length of a long passage in words: two thirds of the requested length (published ones have 300 on average).
 LONG = 200
 # Placeholder for a false answer that could not be generated (in the published bank, 4 of 600).
 _FAILED = re.compile(r"^failed to generate\b", re.IGNORECASE)

@@ -22,7 +22,7 @@ from .replies import ATTEMPTS, Problem, UnreadableError, settle
 #: 100).
 REWRITTEN = (0.5, 2.0)
 FROM_QA = (50, 200)
-#: Most additional words of a false answer, which should have the structure of the true one.
+#: Maximum number of additional words of a false answer, which should have the structure of the true one.
 FALSE_ANSWER = 3
 # Quotation marks around the whole text, since a passage may begin with a quoted title and end with another.
 _QUOTED = re.compile(r"""^["'“]([^"“”]*)["'”]$""", re.DOTALL)
@@ -87,7 +87,7 @@ def build(
     styles : sequence of str
         Styles in addition to the normal one.
     attempts : int
-        Most attempts at a passage that fails verification.
+        Maximum number of attempts at a passage that fails verification.
     version : int
         Version of the prompts.
 

@@ -197,8 +197,9 @@ def counted(answers: list[str], gold: tuple[str, ...]) -> Recall:
 
 
 def stated_knowledge(query: Query) -> dict[str, StatedKnowledge]:
-    """Return the knowledge of models that the data states in `facts["knowledge"]`, a mapping from model to
-    {"answers": [...], "truth": ..., "correct": ...}; empty if there is none.
+    """Return the knowledge of models that the data states; empty if there is none.
+
+    It is in `facts["knowledge"]`, a mapping from model to {"answers": [...], "truth": ..., "correct": ...}.
     """
     facts: dict[str, Any] = query.facts.get("knowledge", {})
     return {

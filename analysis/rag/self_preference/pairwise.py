@@ -92,7 +92,8 @@ def read(
     pairs : sequence of Pair
         From `bank.pairs`.
     attempts : int
-        Most attempts if the format is wrong or the answer matches neither passage or both; then the pair is unresolved.
+        Maximum number of attempts if the format is wrong or the answer matches neither passage or both; then the pair
+        is unresolved.
     is_constrained : bool
         Whether replies are constrained to the two answers and passages; otherwise they are free, as in the paper.
     version : int

@@ -1,5 +1,7 @@
-"""Perplexity of passages under a language model, and tests of whether it differs between authors (self_preference,
-Table 2; design 7.9)."""
+"""Perplexity of passages under a language model, and tests of whether it differs between authors.
+
+Reference: self_preference, Table 2; design 7.9.
+"""
 
 from __future__ import annotations
 

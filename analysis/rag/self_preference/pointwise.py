@@ -94,7 +94,7 @@ def rate(
         With usable passages.
     settings : sequence of Setting
     attempts : int
-        Most attempts if a reply cannot be read; then the score is None.
+        Maximum number of attempts if a reply cannot be read; then the score is None.
     is_constrained : bool
         Whether replies are constrained to `###1***` to `###5***`; otherwise they are free, as in the paper, and parsed.
     version : int

@@ -166,7 +166,7 @@ def _holds(answer: str, stated: str) -> bool:
 
 Value = TypeVar("Value")
 
-#: Most attempts at a question (design 5: at most five).
+#: Maximum number of attempts at a question (design 5: at most five).
 ATTEMPTS = 5
 #: Temperature of repeated attempts: at temperature 0, the same question would get the same answer.
 AGAIN_AT = 0.7
@@ -211,7 +211,7 @@ def settle(
         Each prompt with its parser, which raises `UnreadableError` for an unreadable reply. A refusal (no text) also
         counts as unreadable.
     attempts : int
-        Most attempts per request.
+        Maximum number of attempts per request.
     again_at : float
         Temperature from the second attempt on, or the prompt's own if that is higher. Each attempt is a new sample.
 

@@ -51,7 +51,7 @@ class Reranker:
     ----------
     device : torch.device
     longest : int
-        Most tokens of a question with a document; the longer of the two is truncated first.
+        Maximum number of tokens of a question with a document; the longer of the two is truncated first.
     about : dict
         Metadata of the training; empty before training.
     """
@@ -193,7 +193,7 @@ def start(encoder: str = BACKBONE, *, rng: np.random.Generator, device: str | No
     device : str, optional
         `cpu`, `cuda`, `cuda:1`; by default a CUDA device if there is one.
     longest : int
-        Most tokens of a question with a document.
+        Maximum number of tokens of a question with a document.
     precision : "full" or "half"
         Half computes in bfloat16 and keeps weights in full precision: for CUDA devices.
 

@@ -31,7 +31,7 @@ def prompt(question: str, documents: Sequence[Document] = (), *, max_tokens: int
     documents : sequence of Document
         In reading order. The instruction comes first, since all prompts share it.
     max_tokens : int
-        Most tokens of the answer.
+        Maximum number of tokens of the answer.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def prompts(query: Query, documents: Sequence[Document], *, max_tokens: int = 32
     query : Query
     documents : sequence of Document
     max_tokens : int
-        Most tokens of an answer.
+        Maximum number of tokens of an answer.
 
     Returns
     -------

@@ -71,7 +71,7 @@ class Adaptive(StepwiseMethod):
         The label of a training question that no strategy answers correctly: ONE for single-hop data sets, SEVERAL for
         multi-hop data sets; None leaves the question out.
     steps : int
-        Most thoughts for one question.
+        Maximum number of thoughts for one question.
     embed : callable, optional
         By default the sentence encoder in the settings.
     """

@@ -1,5 +1,6 @@
-"""A plain cross-encoder reranker: it ranks documents by relevance to the question, regardless of the generator (in the
-paper bge-reranker-base, Xiao et al. 2024).
+"""A plain cross-encoder reranker, which ranks documents by relevance to the question, regardless of the generator.
+
+In the paper: bge-reranker-base (Xiao et al. 2024).
 
 A model trained elsewhere is used unchanged (`BaselineSettings.cross_encoder`). Otherwise, an encoder with two logits,
 the same as for uplift's reranker, is trained point-wise on relevance: what the data says of a document

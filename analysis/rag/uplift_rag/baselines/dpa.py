@@ -48,7 +48,7 @@ WAYS = {
     "sparql": "Rewrite the question in the syntax of SPARQL.",
 }
 INSTRUCTION = "{way} Only give me the new question and do not output any other words."
-#: Most tokens of a rewritten question.
+#: Maximum number of tokens of a rewritten question.
 MAX_TOKENS = 96
 #: Number of questions whose prompts go to the generator in one call.
 AT_ONCE = 32

@@ -99,7 +99,7 @@ class BiEncoder:
     device : str, optional
         By default a CUDA device if there is one.
     longest : int
-        Most tokens of a text; longer texts are truncated.
+        Maximum number of tokens of a text; longer texts are truncated.
     """
 
     def __init__(self, name: str, *, device: str | None = None, longest: int = 256) -> None:

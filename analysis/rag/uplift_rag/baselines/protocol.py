@@ -37,7 +37,7 @@ class BaselineSettings:
     feed : int
         Number of documents that a fixed top-k method gives to the generator.
     max_tokens : int
-        Most tokens of an answer.
+        Maximum number of tokens of an answer.
     metric : "em" or "f1"
         Metric of methods that learn from scores.
     encoder : str
@@ -54,7 +54,7 @@ class BaselineSettings:
     batch : int
         Queries per step.
     longest : int
-        Most tokens of a question with a document, for all trained models.
+        Maximum number of tokens of a question with a document, for all trained models.
     warm_up : float
         Share of training steps in which the learning rate rises; afterwards it falls linearly to 0.
     patience : int or None
@@ -271,7 +271,7 @@ def run_in_lockstep(
     generator : protocols.Generator
         As always, it answers equal prompts of one call once.
     at_once : int
-        Most to run together; the next ones begin when all of these have ended.
+        Maximum number to run together; the next ones begin when all of these have ended.
     report : callable
         Called with the number of finished ones after each step; it may raise to stop.
 
@@ -383,9 +383,9 @@ class Baseline:
     prompts : mapping of str to str
         Its own prompt texts, by purpose; the others are `uplift_labels.NAIVE` and `uplift_labels.WITH_DOCUMENTS`.
     asks : int
-        Most new prompts per question; prompts of the labels cost nothing again.
+        Maximum number of new prompts per question; prompts of the labels cost nothing again.
     asks_to_learn : int
-        Most new prompts per training question.
+        Maximum number of new prompts per training question.
     trains : bool
         Whether it trains a model on all labelled documents.
     """
