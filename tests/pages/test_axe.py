@@ -40,7 +40,7 @@ JUDGING = {
     "screening",
 }
 EACH = 2  # pages of one kind that are looked at
-MORE = {"campaign": 5}  # in each of its states it is another page
+MORE = {"campaign": 5, "campaign_setup": 5}  # in each of its states it is another page
 
 
 def look_at(page: Page, url: str, screens: list[tuple[int, str]]) -> list[str]:
