@@ -1,7 +1,7 @@
 """Time and hourly pay of questionnaires.
 
-Whole time is from claim to submission, active time that with the page in front. Counted are questionnaires that were
-handed in and stand: what was paid for a rejected one is no wage for the work that was asked for.
+Total time is from assignment to submission; active time is with the page in the foreground. Only valid questionnaires
+count (submitted or accepted), because the pay of a rejected one is not a wage for the requested work.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,10 +22,10 @@ STANDS = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 @dataclass(frozen=True)
 class WorkTimes:
-    """Time and pay of the questionnaires that stand; None where nothing is known. Wages in minor units an hour.
+    """Time and pay of valid questionnaires; None if unknown. Wages in minor units per hour.
 
-    No wage is stated of a questionnaire that took less than a minute; `too_short` is how many did.
-    `below` is how many of those with a known wage pay less than the floor; None without a floor.
+    Questionnaires that took less than a minute have no wage; `too_short` is their number. `below` is the share with a
+    wage below the floor; None without a floor.
     """
 
     whole: Interval | None
@@ -38,24 +38,24 @@ class WorkTimes:
 
 @dataclass(frozen=True)
 class PaidQuestionnaire:
-    """A questionnaire whose wage is known, with that wage."""
+    """A questionnaire with its known wage."""
 
     row: AssignmentFacts
     wage: float
 
 
 def keep_valid(rows: Iterable[AssignmentFacts]) -> list[AssignmentFacts]:
-    """Keep what was handed in and stands."""
+    """Keep valid questionnaires: submitted or accepted."""
     return [row for row in rows if row.state in STANDS]
 
 
 def wage(row: AssignmentFacts, seconds: float | None) -> float | None:
-    """Return what a questionnaire pays an hour, if it took so long: what was paid, or was promised while it waits."""
+    """Return the hourly pay at this duration, from the amount paid, or promised if not paid yet."""
     return money.hourly_rate(row.paid or row.pay, seconds)
 
 
 def work_times(rows: Iterable[AssignmentFacts], floor: int | None) -> WorkTimes:
-    """Return times and wages with 95 % intervals by bootstrap over questionnaires."""
+    """Return times and wages with 95 % intervals (bootstrap over questionnaires)."""
     times = keep_valid(rows)
     known = [each for row in times if (each := wage(row, row.active_seconds)) is not None]
     return WorkTimes(
@@ -69,7 +69,7 @@ def work_times(rows: Iterable[AssignmentFacts], floor: int | None) -> WorkTimes:
 
 
 def below_floor(rows: Iterable[AssignmentFacts], floor: int | None) -> list[PaidQuestionnaire]:
-    """Return the questionnaires that pay less an hour of active time than the floor, the least first."""
+    """Return the questionnaires with a wage below the floor per hour of active time, lowest first."""
     if floor is None:
         return []
     rows_below = [
@@ -79,7 +79,7 @@ def below_floor(rows: Iterable[AssignmentFacts], floor: int | None) -> list[Paid
 
 
 def known_median(values: Iterable[float | None]) -> float | None:
-    """Return the median of what is known."""
+    """Return the median of the known values."""
     known = [value for value in values if value is not None]
     return median(known) if known else None
 
@@ -88,7 +88,7 @@ def _median(rows: Iterable[AssignmentFacts], value: Callable[[AssignmentFacts], 
     return _interval(tuple(each for row in rows if (each := value(row)) is not None))
 
 
-# The page asks again and again, mostly with nothing new.
+# Cached, because the page polls and mostly nothing has changed.
 @lru_cache(maxsize=256)
 def _interval(known: tuple[float, ...]) -> Interval | None:
     return wages.medians(known)

@@ -168,7 +168,7 @@ def positions(items: int, checks: int, rng: Generator) -> list[int]:
 
 
 def draw(texts: CheckTexts, options: Sequence[Mapping[str, Any]], n: int, rng: Generator) -> list[Check]:
-    """Return n checks, alternating between both kinds. Texts repeat only after all of their kind; answers are random."""
+    """Return n checks, alternating between both kinds. Texts repeat only after all of their kind. Random answers."""
     kinds = [kind for kind in (_shuffled(texts.instructed, rng), _shuffled(texts.nonsense, rng)) if kind]
     instructed = set(texts.instructed)
     if not kinds:
