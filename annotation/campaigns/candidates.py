@@ -18,7 +18,7 @@ from .design import LEAST, PICKED, Design
 from .models import Pair
 from .pairs import DrawnItem, ResponseText
 
-# Paths from an item to its responses, of which drawing needs some columns.
+# Paths from an item to its responses.
 _PATHS: Final = ("pair__a", "pair__b", "response")
 _COLUMNS: Final = ("pk", "topic_id", "origin", "words", "is_included", "erased_at")
 

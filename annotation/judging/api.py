@@ -164,7 +164,7 @@ class OneAssignment(Endpoint):
 
 
 def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
-    """Return the questionnaires of a campaign that people were given, with all that is shown of them."""
+    """Return the assignments of a campaign with everything that is shown of them."""
     theirs = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
     assignments = Assignment.objects.filter(
@@ -174,7 +174,7 @@ def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
 
 
 def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
-    """Return one questionnaire as it is shown; whoever asks is noted to have seen it."""
+    """Return one questionnaire as shown, and record that the caller has seen it."""
     assignment = endpoint.one(of(endpoint, campaign), external_id=external_id)
     endpoint.about(assignment.participant, assignment.pk)
     assignment.known = dossier.collect(assignment)  # type: ignore[attr-defined] # what its serializer reads

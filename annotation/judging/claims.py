@@ -1,8 +1,7 @@
-"""Claim a questionnaire: exactly k people get each, however many claim at once.
+"""Claim a questionnaire: exactly k people get each one, also under concurrent claims.
 
-Many claim at the same moment, and most of those who come last get nothing; so a claim is a few statements that the
-database keeps prepared, and whoever gets nothing is told so after the first. The person's row is locked before the
-slot that they get.
+Many people claim at the same time, and most of the last ones get nothing. So a claim consists of a few prepared
+statements, and if nothing is left, the first one already shows it. The participant's row is locked before the slot.
 """
 
 from datetime import datetime, timedelta
@@ -22,8 +21,8 @@ from . import eligibility, leases, problems, slots
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
-# How often another slot is tried where a constraint said no. It can only be so when something other than a claim gave
-# the person an assignment, or a response that they wrote, in the same moment.
+# How often another slot is tried after a constraint violation. This happens only if the participant got an assignment
+# in another way, or wrote a response, at the same moment.
 TRIES: Final = 5
 REFUSALS: Final = (
     "assignment_nobody_twice_on_a_questionnaire",
@@ -34,7 +33,8 @@ CLAIMED: Final = "claimed"
 
 _LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
 
-# All at one moment: who has nothing in hand while no slot is free has not been given the last one just now.
+# A single statement, for a consistent snapshot. Otherwise a participant who has just got the last slot on another
+# connection could be told that nothing is left.
 _CONTEXT = """
     SELECT p.withdrawn_at IS NOT NULL OR p.erased_at IS NOT NULL,
         c.has_slots AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
@@ -56,7 +56,7 @@ _CONTEXT = """
 """
 
 _COLUMNS: Final = [column.attname for column in Assignment._meta.concrete_fields]
-# The assignment and the record of how it began.
+# Creates the assignment and its first transition.
 _ASSIGN = f"""
     WITH made AS (
         INSERT INTO annotation_assignment (questionnaire_id, participant_id, external_id, state, is_included,

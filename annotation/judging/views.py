@@ -206,7 +206,7 @@ def _page(
 def passages(
     request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str, item: int
 ) -> JsonResponse:
-    """Return the passages that an item's responses cite, where the campaign shows them to judges."""
+    """Return the passages that an item's responses cite, if the campaign shows them to judges."""
     texts = cited_passages.load(own(participant, campaign_id, assignment_id), item)
     if texts is None:
         raise Http404
