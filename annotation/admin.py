@@ -1,4 +1,4 @@
-"""The operator's view of judging. Judgments are looked at here, never changed."""
+"""Judging in the operator's admin. Everything is read-only."""
 
 from django.contrib import admin
 
@@ -17,7 +17,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
 @admin.register(Dimension, Instructions)
 class VersionedAdmin(ReadOnlyAdmin):
-    """Dimensions and instructions in all their versions."""
+    """All versions of dimensions and instructions."""
 
     list_display = ["name", "version", "study", "created_at"]
     list_filter = ["study"]
@@ -34,7 +34,7 @@ class QuestionnaireAdmin(ReadOnlyAdmin):
 
 @admin.register(Assignment)
 class AssignmentAdmin(OfPeople, ReadOnlyAdmin):
-    """Assignments and where they stand."""
+    """Assignments with their states."""
 
     list_display = ["id", "questionnaire_id", "participant", "state", "is_included", "submitted_at"]
     list_filter = ["state", "is_included", "questionnaire__campaign"]
@@ -43,7 +43,7 @@ class AssignmentAdmin(OfPeople, ReadOnlyAdmin):
 
 @admin.register(Judgment)
 class JudgmentAdmin(OfPeople, ReadOnlyAdmin):
-    """Judgments as they were given."""
+    """Judgments as given."""
 
     list_display = ["id", "assignment_id", "item_id", "dimension", "value", "repeat", "judged_at"]
     list_filter = ["dimension"]

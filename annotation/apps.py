@@ -1,4 +1,4 @@
-"""The app's registration."""
+"""App configuration."""
 
 from datetime import timedelta
 
@@ -6,13 +6,13 @@ from django.apps import AppConfig
 
 
 class AnnotationConfig(AppConfig):
-    """Judging."""
+    """The judging app."""
 
     name = "annotation"
     verbose_name = "Judging"
 
     def ready(self) -> None:
-        """Put the app's pages into a study's navigation, and its imports among the kinds of runs."""
+        """Register the app with the study pages, imports, runs, payments and schedules."""
         from annotation import invariants
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, payments, platform_status

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class CampaignKind(models.TextChoices):
-    """What is judged at once, and by whom."""
+    """What is judged in one step, and by whom."""
 
     PAIRWISE = "PAIRWISE", "pairwise"
     POINTWISE = "POINTWISE", "pointwise"
@@ -13,7 +13,7 @@ class CampaignKind(models.TextChoices):
 
 
 class Judges(models.TextChoices):
-    """Whose judgments a campaign collects; each is a pool of its own."""
+    """Whose judgments a campaign collects. Each is analysed separately."""
 
     CROWD = "CROWD", "crowd"
     EXPERT = "EXPERT", "experts"
@@ -28,7 +28,7 @@ class Inference(models.TextChoices):
 
 
 class CampaignState(models.TextChoices):
-    """Where a campaign stands."""
+    """State of a campaign."""
 
     DRAFT = "DRAFT", "draft"
     OPEN = "OPEN", "open"
@@ -37,7 +37,7 @@ class CampaignState(models.TextChoices):
 
 
 class AssignmentState(models.TextChoices):
-    """Where one questionnaire given to one participant stands."""
+    """State of one questionnaire assigned to one participant."""
 
     ASSIGNED = "ASSIGNED", _("assigned")
     SUBMITTED = "SUBMITTED", _("submitted")
@@ -49,7 +49,7 @@ class AssignmentState(models.TextChoices):
     SURPLUS = "SURPLUS", _("surplus")
 
 
-# An assignment in one of these states holds a place; in the others it holds none.
+# An assignment holds a slot in these states only.
 HOLDING = (AssignmentState.ASSIGNED, AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 
@@ -62,7 +62,7 @@ class Choice(models.IntegerChoices):
 
 
 class JudgingOutcome(models.TextChoices):
-    """What came of asking a model about one item."""
+    """Outcome of a request to a model about one item."""
 
     JUDGED = "JUDGED", "judged"
     REFUSED = "REFUSED", "refused"
@@ -73,7 +73,7 @@ class JudgingOutcome(models.TextChoices):
 
 
 class Spot(models.TextChoices):
-    """Where in a response a text was planted."""
+    """Position of an injected text in a response."""
 
     START = "START", "before the text"
     MIDDLE = "MIDDLE", "between two sentences"

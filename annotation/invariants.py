@@ -12,10 +12,10 @@ from .enums import HOLDING, AssignmentState
 from .judging.lifecycle import ASSIGNMENTS
 from .models import Assignment, AssignmentTransition, Campaign, Judgment, Questionnaire, Slot
 
-# Handed in: complete, unless it was erased since.
+# Submitted states: complete unless erased since.
 HANDED_IN = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED, AssignmentState.REJECTED, AssignmentState.SURPLUS)
 
-# Pairs of somebody's assignments that share an item; it is asked of those that hold or held a slot only.
+# Pairs of a participant's assignments that share an item, limited to those that hold or held a slot.
 _TWICE = """
     SELECT one.participant_id, e.item_id FROM annotation_assignment one
     JOIN annotation_questionnaire q ON q.id = one.questionnaire_id
@@ -51,7 +51,7 @@ _INCOMPLETE = """
 
 
 def register_all() -> None:
-    """Make them known to the command."""
+    """Register the invariants with the command."""
     for each in (
         Invariant("annotation.k", "Each questionnaire has k slots, and at most k accepted judges.", k),
         Invariant("annotation.slots", "Who needs a slot holds one of the questionnaire, and nobody else.", slots),
@@ -66,7 +66,7 @@ def register_all() -> None:
 
 
 def k(tally: Tally) -> None:
-    """Count slots and accepted assignments of each questionnaire that is handed out; drafts have none yet."""
+    """Count slots and accepted assignments of each assignable questionnaire. Drafts have no slots yet."""
     begun = Campaign.objects.filter(has_slots=True, opened_at__isnull=False)
     rows = Questionnaire.objects.filter(campaign__in=begun).annotate(
         n=Count("slots", distinct=True),
@@ -81,7 +81,7 @@ def k(tally: Tally) -> None:
 
 
 def slots(tally: Tally) -> None:
-    """Compare states with who holds slots."""
+    """Compare states of assignments with holders of slots."""
     of_slots = Assignment.objects.filter(questionnaire__campaign__has_slots=True)
     tally.saw(of_slots.count())
     for pk in of_slots.filter(state__in=HOLDING, slot__isnull=True).order_by("pk").values_list("pk", flat=True):
@@ -96,7 +96,7 @@ def slots(tally: Tally) -> None:
 
 
 def twice(tally: Tally) -> None:
-    """Count assignments of each person to each item, and to each questionnaire."""
+    """Count each participant's assignments to each item and questionnaire."""
     groups: QuerySet[Assignment, Any] = Assignment.objects.values("questionnaire", "participant")
     for group in groups.annotate(n=Count("pk")).order_by():
         tally.saw()
@@ -114,7 +114,7 @@ def own_responses(tally: Tally) -> None:
 
 
 def moves(tally: Tally) -> None:
-    """Follow each assignment's record; imported ones have none."""
+    """Follow the transitions of each assignment. Imported ones have none."""
     rows = AssignmentTransition.objects.filter(assignment__questionnaire__campaign__has_slots=True)
     columns = ("assignment_id", "assignment__state", "before", "after")
     transitions = rows.order_by("assignment_id", "pk").values_list(*columns).iterator()
@@ -133,7 +133,7 @@ def moves(tally: Tally) -> None:
 
 
 def complete(tally: Tally) -> None:
-    """Look for questions without an answer in what was handed in."""
+    """Look for submitted assignments with unanswered questions."""
     states = [str(state) for state in HANDED_IN]
     tally.saw(Assignment.objects.filter(questionnaire__campaign__has_slots=True, state__in=states).count())
     for assignment, n in _rows(_INCOMPLETE, [states]):
@@ -141,7 +141,7 @@ def complete(tally: Tally) -> None:
 
 
 def leases(tally: Tally) -> None:
-    """Compare states with leases: one that is in hand without a lease would never be free again."""
+    """Compare states with leases: an assignment in progress without a lease would never expire."""
     of_slots = Assignment.objects.filter(questionnaire__campaign__has_slots=True)
     tally.saw(of_slots.count())
     in_hand = Q(state=AssignmentState.ASSIGNED)
@@ -151,7 +151,7 @@ def leases(tally: Tally) -> None:
 
 
 def erased(tally: Tally) -> None:
-    """Look for what was erased and counts again, or is there again."""
+    """Look for erased data that exist or count again."""
     gone = Assignment.objects.filter(participant__erased_at__isnull=False)
     tally.saw(gone.count())
     held = Q(slot__isnull=False) | Q(is_included=True) | ~Q(comment="")

@@ -1,4 +1,4 @@
-"""All models of judging, where Django looks for them. Each feature has its own."""
+"""All models of judging, where Django finds them. They are defined in the feature packages."""
 
 from .campaigns.models import (
     Campaign,

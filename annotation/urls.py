@@ -1,11 +1,11 @@
-"""The app's addresses, by feature. Those of people who judge stand in crowdrag/urls.py, before all others."""
+"""The app's URLs, by feature. Those of judges are included in crowdrag/urls.py, before all others."""
 
 from django.urls import include, path
 
 from .judging import urls as judging
 from .quality import urls as quality
 
-# Training stands before questionnaires by name.
+# Training comes before the URLs with a questionnaire's id.
 PEOPLE = [*quality.PEOPLE, *judging.PEOPLE]
 urlpatterns = [
     path("", include("annotation.llm_judges.urls")),

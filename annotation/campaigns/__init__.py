@@ -1,16 +1,16 @@
-"""Campaigns before they are launched: what is judged, by whom, for what; drawing, forecast, launch.
+"""Campaigns before launch: what is judged, by whom and for which pay, the draw, the forecast, the launch.
 
 | module | what |
 |---|---|
-| `design` | how questionnaires are made, as it is kept with the campaign |
-| `services` | making a draft, changing, copying and deleting it: all of a change, or nothing |
-| `questions`, `default_dimensions` | the dimensions that it asks, and those of the paper |
-| `default_texts` | the instructions and the consent text that it begins with |
-| `candidates` | what there is to judge: responses by filter, hard items by rule |
-| `pairs`, `side_balance`, `allocation` | pairs, sides and questionnaires: pure |
-| `questionnaires` | the rows of what was drawn |
-| `forecasts` | people, hours, money |
-| `setup_cards` | what is set, in a sentence for each part |
+| `design` | the design of questionnaires, stored with the campaign |
+| `services` | create, change, copy and delete drafts, each in one transaction |
+| `questions`, `default_dimensions` | the dimensions of a campaign, and the default ones from the paper |
+| `default_texts` | the default instructions and consent text |
+| `candidates` | what can be judged: responses by filter, difficult items by rule |
+| `pairs`, `side_balance`, `allocation` | pairs, sides and questionnaires (pure functions) |
+| `questionnaires` | database rows of the drawn questionnaires |
+| `forecasts` | people, hours and cost |
+| `setup_cards` | summary of each part of the setup in one sentence |
 | `precision` | the expected width of a win rate's interval |
-| `launch` | what is missing; opening, pausing, closing, archiving |
+| `launch` | what is missing for the launch; open, pause, close, archive |
 """

@@ -1,6 +1,6 @@
 """Allocate items to questionnaires of equal length, with topics, origins and sides balanced.
 
-`measure` says what was reached.
+`measure` reports the balance that was reached.
 """
 
 from collections import Counter
@@ -18,7 +18,8 @@ from .side_balance import longer_left
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# What one unit of each costs, squared: a hundredth of the words, a pair that leans, one origin too many.
+# Weights of squared deviations. Unit of words: one percent of a questionnaire's mean length; of lean: an imbalance of
+# one pair; of origins: one item too many of a combination.
 WORDS: Final = 8.0
 LEAN: Final = 1.0
 ORIGIN: Final = 0.5
@@ -26,9 +27,9 @@ TOPIC: Final = 10.0
 TEXT: Final = 10.0
 BOTH_ORDERS: Final = 1e7
 MOST_SWEEPS: Final = 30
-# Of so many others at most is the best one to change places with looked for.
+# The largest number of random partners to try for each swap.
 MOST_PARTNERS: Final = 300
-# A change is made if it gains more than this; a sweep that gains less than so much a questionnaire is the last.
+# The smallest gain that justifies a swap. The search stops if a sweep gains less than ENOUGH per questionnaire.
 LEAST_GAIN: Final = 1e-6
 ENOUGH: Final = 0.01
 EVEN: Final = "even"
@@ -36,16 +37,16 @@ SHORT: Final = "short"
 
 
 class CannotSeparate(ValueError):  # noqa: N818 -- it says what cannot be done
-    """The two orders of a pair cannot be kept out of one questionnaire: there are too few questionnaires."""
+    """The two orders of a pair cannot be put into different questionnaires, because there are too few of them."""
 
 
 def sizes(total: int, most: int, *, remainder: str = EVEN) -> list[int]:
-    """Return how many each questionnaire holds, at most `most`.
+    """Return the number of items of each questionnaire, at most `most`.
 
     Parameters
     ----------
     remainder
-        `even`: the sizes differ by one at most; `short`: all are full but the last one.
+        `even`: the sizes differ by one at most; `short`: all but the last one are full.
     """
     number = -(-total // most)
     if remainder == SHORT:
@@ -54,7 +55,7 @@ def sizes(total: int, most: int, *, remainder: str = EVEN) -> list[int]:
 
 
 def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) -> list[list[int]]:
-    """Return which of the drawn each questionnaire holds, as places in `drawn`.
+    """Allocate the drawn items to questionnaires; return the indices in `drawn` for each questionnaire.
 
     Raises
     ------
@@ -72,19 +73,19 @@ def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) ->
 
 
 def order(questionnaire: Sequence[int], *, rng: Generator) -> list[int]:
-    """Return what a questionnaire holds in a random order."""
+    """Return a questionnaire's items in random order."""
     return [questionnaire[index] for index in rng.permutation(len(questionnaire))]
 
 
 def _dealt(drawn: Sequence[DrawnItem], sizes: Sequence[int], rng: Generator) -> Ints:
-    """Deal by length, the longest first: each round gives one to each questionnaire that has room in it."""
+    """Deal the items by length, longest first: each round gives one item to each questionnaire that has room."""
     ties = rng.random(len(drawn))
-    # The two orders of a pair are equally long: they come one after the other, and so into one round or two.
+    # The two orders of a pair are equally long and adjacent here, so they are dealt in the same or the next round.
     queue = sorted(range(len(drawn)), key=lambda index: (-drawn[index].words, drawn[index].both, ties[index]))
     rounds = max(sizes)
     seats: list[list[int]] = [[] for _ in range(rounds)]
     for number, size in enumerate(sizes):
-        # Who holds fewer is left out of rounds that are spread over all lengths.
+        # Shorter questionnaires skip rounds. The skipped rounds are spread over all lengths.
         offset = int(rng.integers(rounds))
         for seat in range(size):
             seats[(seat * rounds + offset) // size % rounds].append(number)
@@ -95,7 +96,7 @@ def _dealt(drawn: Sequence[DrawnItem], sizes: Sequence[int], rng: Generator) -> 
 
 
 class _Packing:
-    """Who holds what, and what it costs."""
+    """An allocation of items to questionnaires, with its cost."""
 
     def __init__(self, drawn: Sequence[DrawnItem], sizes: Sequence[int], held: Ints):
         self.held = held
@@ -115,7 +116,7 @@ class _Packing:
             self.repeats.append(self.orders)
 
     def improve(self, rng: Generator) -> None:
-        """Change places until nothing gets better by it."""
+        """Swap items until no swap lowers the cost."""
         total = len(self.held)
         for _sweep in range(MOST_SWEEPS):
             gained = 0.0
@@ -130,7 +131,7 @@ class _Packing:
                 break
 
     def cost_of_changing(self, index: int, others: Ints) -> Floats:
-        """Return how the cost changes if one changes places with each of others; no better than 0 within its own."""
+        """Return the change in cost if `index` swaps with each of `others`; 0 within the same questionnaire."""
         here, other_values = self.held[index], self.held[others]
         step = self.features[others] - self.features[index]
         gap = self.distance[here] - self.distance[other_values]
@@ -141,7 +142,7 @@ class _Packing:
         return costs
 
     def change(self, index: int, other: int) -> None:
-        """Let two change places."""
+        """Swap two items."""
         here, other_value = self.held[index], self.held[other]
         step = self.features[other] - self.features[index]
         self.distance[here] += step
@@ -151,12 +152,12 @@ class _Packing:
         self.held[index], self.held[other] = other_value, here
 
     def clashes(self) -> bool:
-        """Say whether both orders of a pair stand in one questionnaire."""
+        """Return whether both orders of a pair are in the same questionnaire."""
         return self.orders is not None and bool((self.orders.counts > 1).any())
 
 
 class _Repeats:
-    """How often each questionnaire holds the same thing: a topic, a text, a pair in either order."""
+    """How often each questionnaire contains the same topic, text, or pair in either order."""
 
     def __init__(self, things: Sequence[Sequence[Hashable]], number: int, held: Ints, weight: float):
         known: dict[Hashable, int] = {}
@@ -169,7 +170,7 @@ class _Repeats:
         self.weight = weight
 
     def cost_of_changing(self, index: int, others: Ints, here: int, others_value: Ints) -> Floats:
-        """Return how the sum of squared counts changes."""
+        """Return the change of the weighted sum of squared counts if `index` swaps with each of `others`."""
         labels, theirs = self.labels[index], self.labels[others]
         lost = self.counts[here, labels].sum() - self.counts[others_value[:, None], labels].sum(axis=1)
         gained = self.counts[here, theirs].sum(axis=1) - self.counts[others_value[:, None], theirs].sum(axis=1)
@@ -178,7 +179,7 @@ class _Repeats:
         return changed
 
     def change(self, index: int, other: int, here: int, other_value: int) -> None:
-        """Let two change places."""
+        """Swap two items."""
         for label in self.labels[index]:
             self.counts[here, label] -= 1
             self.counts[other_value, label] += 1
@@ -188,9 +189,9 @@ class _Repeats:
 
 
 def _features(drawn: Sequence[DrawnItem], sizes: Floats) -> tuple[Floats, Floats]:
-    """Return what each adds to its questionnaire, and what each questionnaire should come to; both in units of cost."""
+    """Return each item's contribution and each questionnaire's target, both scaled to units of cost."""
     words = np.array([each.words for each in drawn], dtype=np.float64)
-    # Questionnaires that differ by one are to be equally long all the same; a short remainder is not.
+    # Questionnaires whose sizes differ by one should be equally long all the same. A short remainder should not.
     shares = sizes / sizes.sum() if np.ptp(sizes) > 1 else np.full(len(sizes), 1 / len(sizes))
     unit = 100 * len(sizes) / max(words.sum(), 1.0)
     columns: list[Floats] = [WORDS**0.5 * unit * words, LEAN**0.5 * _array(longer_left(each) for each in drawn)]
@@ -208,7 +209,7 @@ def _features(drawn: Sequence[DrawnItem], sizes: Floats) -> tuple[Floats, Floats
 
 
 def origin_left(each: DrawnItem, combination: tuple[str, ...]) -> int:
-    """Return 1 if the first of two different origins stands left, -1 if it stands right, 0 for other combinations."""
+    """Return 1 if the first of two different origins is left, -1 if it is right, 0 for other combinations."""
     if each.combination != combination or len(set(combination)) < 2:
         return 0
     return 1 if each.a.origin == combination[0] else -1
@@ -219,25 +220,25 @@ def _array(values: Any) -> Floats:
 
 
 def _both(drawn: Sequence[DrawnItem]) -> list[Hashable]:
-    """Return for each what it shares with its other order; none where nothing is shown in both orders."""
+    """Return a key for each item that is equal for both orders of a pair; empty if no pair is shown in both orders."""
     seen = [each.both for each in drawn]
     return list(seen) if len(set(seen)) < len(seen) else []
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What questionnaires hold; numbers of words are those of all texts of a questionnaire together.
+    """What the questionnaires contain. Numbers of words count all texts of a questionnaire.
 
     Attributes
     ----------
     both_orders
-        how many pairs are shown in both orders.
+        number of pairs that are shown in both orders.
     left_right
-        the greatest difference between how often a text stands left and right.
+        greatest difference between how often a text is on the left and on the right.
     origin_lean
-        the greatest difference, within a questionnaire, between how often an origin stands left and right of another.
+        greatest difference, within a questionnaire, between how often an origin is left and right of another origin.
     length_lean
-        the same between the longer and the shorter text.
+        the same for the longer and the shorter text.
     """
 
     items: int
@@ -255,12 +256,12 @@ class Measures:
 
     @property
     def spread(self) -> float | None:
-        """How much longer the longest questionnaire is than the shortest, as a ratio; None without words."""
+        """Ratio of words in the longest to the shortest questionnaire; None without words."""
         return self.most_words / self.fewest_words if self.fewest_words else None
 
 
 def measure(questionnaires: Sequence[Sequence[DrawnItem]]) -> Measures:
-    """Measure what was drawn."""
+    """Measure the drawn questionnaires."""
     every = [each for questionnaire in questionnaires for each in questionnaire]
     words = [sum(each.words for each in questionnaire) for questionnaire in questionnaires]
     sides: Counter[int] = Counter()

@@ -1,6 +1,6 @@
 """Endpoints of campaigns: list, create, terms, forecast, launch.
 
-How endpoints find campaigns, and how what a domain function refuses is answered, stands here too.
+Also contains how endpoints find campaigns, and how refusals of domain functions become error responses.
 """
 
 from collections.abc import Callable
@@ -38,17 +38,17 @@ T = TypeVar("T")
 
 
 def campaigns_of_study(endpoint: Endpoint) -> QuerySet[Campaign]:
-    """Return the campaigns of the study that the address names."""
+    """Return the campaigns of the study in the URL."""
     return Campaign.objects.filter(study=endpoint.study).select_related(*WITH).prefetch_related(CAMPAIGN_DIMENSIONS)
 
 
 def campaigns_of_people(endpoint: Endpoint) -> QuerySet[Campaign]:
-    """Those that people judge; those that models judge are made and changed with the models' runs."""
+    """Return the campaigns that people judge. Those of model judges are created and changed with the models' runs."""
     return campaigns_of_study(endpoint).exclude(judges=Judges.MODEL)
 
 
 def run_or_refuse(do: Callable[..., T], *given: Any, **more: Any) -> T:
-    """Have something done with a campaign, or say what is wrong with it."""
+    """Call a domain function, or raise a validation error that says why it refused."""
     try:
         return do(*given, **more)
     except problems.BadCampaign as error:

@@ -18,15 +18,15 @@ from .design import LEAST, PICKED, Design
 from .models import Pair
 from .pairs import DrawnItem, ResponseText
 
-# What drawing needs of an item's responses.
+# Paths from an item to its responses.
 _PATHS: Final = ("pair__a", "pair__b", "response")
 _COLUMNS: Final = ("pk", "topic_id", "origin", "words", "is_included", "erased_at")
 
 
 def responses(campaign: Campaign, design: Design) -> list[ResponseText]:
-    """Return the responses that a campaign's design admits: accepted and included ones that have a text."""
+    """Return the responses that a campaign's design admits: accepted and included ones with text."""
     candidates = Response.objects.filter(study=campaign.study_id, is_included=True, erased_at__isnull=True, words__gt=0)
-    # Whoever wrote by a task has had the response accepted; what was imported or a model wrote has no task.
+    # Responses written in a task must be accepted. Imported and generated ones have no task.
     candidates = candidates.filter(Q(task__isnull=True) | Q(task__state=TaskState.ACCEPTED))
     candidates = candidates.filter(topic__in=Topic.objects.filter(study=campaign.study_id).current())
     if design.topics:
@@ -41,7 +41,7 @@ def responses(campaign: Campaign, design: Design) -> list[ResponseText]:
 def sample_topics(
     texts: Iterable[ResponseText], n: int | None, *, rng: Generator, least: int = 1
 ) -> list[ResponseText]:
-    """Return the texts of `n` topics drawn at random, of those that have at least so many; of all, without `n`."""
+    """Return the texts of `n` random topics (all topics if None) among those with at least `least` texts."""
     texts = list(texts)
     by_topic: dict[int, int] = {}
     for text in texts:
@@ -54,21 +54,21 @@ def sample_topics(
 
 
 def excluded_responses(campaign: Campaign) -> set[tuple[int, ...]]:
-    """Return what is not drawn since it is there otherwise: responses of training items and of gold items."""
+    """Return the keys of responses that are not drawn because they are training or gold items."""
     kept = known_labels.chosen_items(campaign).select_related("pair")
     return {_texts_of(item) for item in kept}
 
 
 @dataclass(frozen=True)
 class HardItem:
-    """How far a campaign's judges agreed on an item.
+    """A judged item and how far the judges agreed on it.
 
     Attributes
     ----------
     majorities, dimensions
-        on how many of so many dimensions more than half of the judges gave the same answer.
+        number of dimensions on which more than half of the judges gave the same answer, and of all dimensions.
     agreement
-        the share of the most frequent answer, mean over dimensions.
+        share of the most frequent answer, averaged over dimensions.
     is_minimal
         minimally differentiable: a majority on no more than 4/7 of the dimensions (design 7.2).
     """
@@ -83,9 +83,9 @@ class HardItem:
 
 
 def hardest_items(source: Campaign) -> list[HardItem]:
-    """Return a campaign's judged items, those with least agreement first.
+    """Return a campaign's judged items, those with the least agreement first.
 
-    Of the two orders of a pair both are there. Items that fewer than two people judged on some dimension are not.
+    Both orders of a pair are included. Items that fewer than two people judged on some dimension are not.
     """
     counted = Judgment.objects.filter(item__campaign=source).counted()
     rows = list(counted.values_list("item", "dimension__name", "value").annotate(n=Count("pk")))
@@ -118,10 +118,10 @@ def hardest_items(source: Campaign) -> list[HardItem]:
 
 
 def items_by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list[int]:
-    """Return which items of its source an expert campaign asks again, each pair in one order.
+    """Return the items of its source that an expert campaign asks again, each pair in one order.
 
-    `least`: those with least agreement; `minimal`: drawn from the minimally differentiable ones; `picked`: those that
-    somebody picked, in either order as picked.
+    `least`: those with the least agreement; `minimal`: a random sample of the minimally differentiable ones; `picked`:
+    those that a researcher picked, in the orders that were picked.
     """
     source = campaign.source
     if source is None:
@@ -142,8 +142,8 @@ def items_by_rule(campaign: Campaign, design: Design, *, rng: Generator) -> list
 
 
 def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
-    """Return items as they are shown, by key; those whose response was erased or left out are not there."""
-    # Without their texts: a campaign has thousands.
+    """Return items as they are shown, by key, without those whose response was erased or excluded."""
+    # Texts are not loaded, because a campaign has thousands.
     columns = [f"{path}__{name}" for path in _PATHS for name in _COLUMNS]
     rows = Item.objects.filter(pk__in=list(items)).order_by("pk").values_list("pk", *columns)
     shown: dict[int, DrawnItem] = {}
@@ -157,7 +157,7 @@ def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
 
 
 def existing_pairs(drawn: Iterable[DrawnItem]) -> dict[tuple[int, int], int]:
-    """Return the keys of presented pairs that there are, by the keys of left and right."""
+    """Return the keys of existing presented pairs, by the keys of the left and the right response."""
     lefts = {each.a.key for each in drawn}
     return {(a, b): pk for pk, a, b in Pair.objects.filter(a__in=lefts).values_list("pk", "a_id", "b_id")}
 

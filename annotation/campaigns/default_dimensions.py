@@ -20,7 +20,7 @@ from ..models import Dimension
 
 @dataclass(frozen=True)
 class Default:
-    """One dimension of Table 2, with the words for the two ends of its pointwise scale (3.3.1)."""
+    """One dimension of Table 2, with the labels of both ends of its pointwise scale (3.3.1)."""
 
     name: str
     label: str
@@ -100,12 +100,12 @@ NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 
 def label_of(name: str) -> str:
-    """Return the default label of a dimension in the current language; of an unknown name, the name in words."""
+    """Return the default label of a dimension in the current language; for an unknown name, the name in words."""
     labels = {dimension.name: dimension.label for dimension in DIMENSIONS}
     return gettext(labels[name]) if name in labels else name.replace("_", " ").capitalize()
 
 
-# A vote is stored as it was presented: A is the left response.
+# Votes are stored as presented: A is the left response.
 CHOICE = [
     {"value": -1, "label": _("Response A")},
     {"value": 0, "label": _("Neither")},
@@ -116,9 +116,10 @@ WITHOUT_NEITHER = "quality_overall"
 
 
 def ensure_pairwise(*, study: Study, now: datetime, always_neither: bool = False) -> list[Dimension]:
-    """Return the seven pairwise dimensions of a study, made where it lacks them.
+    """Return the seven pairwise dimensions of a study; create those that are missing.
 
-    People must decide on overall quality; the published judgments of models do not, and need `always_neither`.
+    On overall quality, people must choose a side. The published judgments of models can say "neither" there, and need
+    `always_neither`.
     """
     return [
         _ensure(
@@ -133,7 +134,7 @@ def ensure_pairwise(*, study: Study, now: datetime, always_neither: bool = False
 
 
 def ensure_pointwise(*, study: Study, now: datetime) -> list[Dimension]:
-    """Return the seven pointwise dimensions of a study, four options each, made where it lacks them."""
+    """Return the seven pointwise dimensions of a study, with four options each; create those that are missing."""
     return [
         _ensure(
             study, dimension, now, question=dimension.pointwise, options=_four(study, dimension.low, dimension.high)

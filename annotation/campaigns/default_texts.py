@@ -1,4 +1,4 @@
-"""Default instructions and consent text for judges; texts from outside, made storable."""
+"""Default instructions and consent text for judges; cleaning of text input for the database."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -102,16 +102,16 @@ We publish nothing that says who you are. Please do not write anything in a comm
 
 
 def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, items: int, checks: int = 0) -> str:
-    """Return what judges are told unless the study says otherwise, in Markdown, in the study's language.
+    """Return the default instructions for judges, in Markdown and in the study's language.
 
     Parameters
     ----------
     kind
-        the campaign's.
+        of the campaign.
     dimensions
-        what it asks, in order; each is explained.
+        of the campaign, in order; each is explained.
     items, checks
-        how many items and attention checks a questionnaire holds.
+        number of items and of attention checks in a questionnaire.
     """
     with in_study_language(study):
         if kind == CampaignKind.POINTWISE:
@@ -125,16 +125,16 @@ def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, it
 
 
 def consent(study: Study) -> dict[str, str]:
-    """Return what judges are asked to agree to unless the study says otherwise, in its language, with its licences."""
+    """Return the default consent text for judges, in the study's language, with its licences."""
     licence = study.text_licence
     with in_study_language(study):
         text = gettext(_CONSENT).format(licence=licence).strip()
-    # Judges write no texts and no logs; the licence of their answers is that of texts.
+    # Judges write no texts and have no logs. Their answers get the licence of the texts.
     return {"text": text, "text_licence": licence, "log_licence": "", "timing_licence": licence}
 
 
 def _neutral(dimensions: Sequence[Dimension]) -> list[str]:
-    """Return what the answer is called that takes no side; nothing where no question has it, or each its own words."""
+    """Return the label of the neutral answer; empty if no question has one or if the labels differ."""
     labels = {option["label"] for each in dimensions for option in each.options if option["value"] == 0}
     return sorted(labels) if len(labels) == 1 else []
 
@@ -144,11 +144,11 @@ def _explained(dimensions: Sequence[Dimension]) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Return a text with the line ends of the database, without what it cannot hold."""
+    """Return a text with LF line ends, without characters that the database cannot store."""
     cleaned = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     return cleaned.encode("utf-8", "replace").decode().strip()
 
 
 def clean_line(text: str) -> str:
-    """Return a text of one line."""
+    """Return a text as one line, with single spaces."""
     return " ".join(clean_text(text).split())

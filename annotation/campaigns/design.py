@@ -3,15 +3,15 @@
 | key | what | default |
 |---|---|---|
 | `responses` | `{"topics": [ids], "styles": [names], "origins": [...], "topic_sample": n}`; empty: all | all |
-| `pairs` | `"all"`, or how many pairs of each topic are drawn | `"all"` |
-| `reverse_share` | the share of pairs that are shown in both orders | 1/3 |
-| `items_per_questionnaire` | how many items a questionnaire holds, gold items apart | 15 |
-| `remainder` | `even`: sizes differ by one at most; `short`: one is short; `fill`: more are reversed | `even` |
-| `seed` | of all draws: the same seed draws the same questionnaires from the same responses | 0 |
+| `pairs` | `"all"`, or the number of pairs drawn per topic | `"all"` |
+| `reverse_share` | share of pairs that are shown in both orders | 1/3 |
+| `items_per_questionnaire` | number of items, without gold items | 15 |
+| `remainder` | `even`: sizes differ by one at most; `short`: one is short; `fill`: more pairs in both orders | `even` |
+| `seed` | the same seed draws the same questionnaires from the same responses | 0 |
 | `checks`, `gold` | attention checks and gold items in each questionnaire | 0 |
-| `items` | of experts: `{"rule": "least", "minimal" or "picked", "n": n, "picked": [the source's]}` | least, 30 |
+| `items` | expert campaigns: `{"rule": "least"/"minimal"/"picked", "n": n, "picked": [item ids]}` | least, 30 |
 
-Other keys belong to others (`check_texts`: annotation/quality) and are kept.
+Other keys belong to other modules (`check_texts`: annotation/quality) and are kept.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ MOST_SEED: Final = 2**31 - 1
 
 @dataclass(frozen=True)
 class Design:
-    """What the builder is told."""
+    """The parameters of drawing a campaign's questionnaires."""
 
     topics: tuple[str, ...] = ()
     styles: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Design:
 
 
 def read_design(kept: Mapping[str, Any]) -> Design:
-    """Return the design that a campaign keeps; what it does not say is as usual."""
+    """Return the stored design of a campaign, with defaults for missing keys."""
     usual = Design()
     responses, items = kept.get("responses") or {}, kept.get("items") or {}
     pairs = kept.get("pairs", ALL)
@@ -72,7 +72,7 @@ def read_design(kept: Mapping[str, Any]) -> Design:
 
 
 def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a campaign keeps of a design, beside what others keep there."""
+    """Return a design as stored with the campaign, together with the stored keys of other modules."""
     return {
         **kept,
         "responses": {
@@ -88,18 +88,18 @@ def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def limits(name: str) -> dict[str, Any]:
-    """Return the range of a number of the design, as fields of forms and serializers take it."""
+    """Return the range of a numeric parameter, as keyword arguments of form and serializer fields."""
     low, high = _RANGES[name]
     return {"min_value": low, "max_value": high}
 
 
 def check_design(design: Design) -> Design:
-    """Return a design if it makes sense; lists without repeats.
+    """Return a valid design, with duplicates removed from its lists.
 
     Raises
     ------
     BadCampaign
-        with what is wrong by field.
+        with the problem of each field.
     """
     problems = {
         name: f"Enter a number from {low} to {high}."

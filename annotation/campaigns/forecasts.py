@@ -14,20 +14,20 @@ from .design import Design, read_design
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a campaign asks for.
+    """Size and cost of a campaign.
 
     Attributes
     ----------
     units
-        what is compared or rated, each counted once: pairs whichever way round, or responses.
+        number of pairs (either order) or responses, each counted once.
     both_orders
-        how many of them are shown in both orders.
+        number of pairs that are shown in both orders.
     items
-        what is judged k times, each order by itself; gold items apart.
+        number of items to be judged by k people, each order counted separately; without gold items.
     people
-        how many people it takes at least: nobody answers a questionnaire twice.
+        minimum number of people, because nobody answers a questionnaire twice.
     words
-        mean words to read in a questionnaire; None before it is drawn, where experts' items are not chosen yet.
+        mean words to read in a questionnaire; None if not drawn and, in expert campaigns, no items are chosen yet.
     """
 
     topics: int
@@ -52,42 +52,42 @@ class Forecast:
 
     @property
     def assignments(self) -> int:
-        """How many questionnaires are filled in."""
+        """Number of completed questionnaires."""
         return self.questionnaires * self.k
 
     @property
     def judgments(self) -> int:
-        """How many judgments of items come in, those of gold items apart."""
+        """Number of judgments, without those of gold items."""
         return self.items * self.k * self.dimensions
 
     @property
     def hours(self) -> float:
-        """How long people judge, if a questionnaire takes as long as they are told."""
+        """Total hours of judging, at the stated duration of a questionnaire."""
         return self.assignments * self.minutes / 60
 
     @property
     def wage(self) -> float:
-        """The pay per hour of who takes as long as people are told."""
+        """Hourly pay at the stated duration."""
         return self.pay * 60 / self.minutes
 
     @property
     def each(self) -> int:
-        """What one filled questionnaire costs."""
+        """Cost of one completed questionnaire."""
         return self.pay + self.fee + self.tax
 
     @property
     def total(self) -> int:
-        """What all of them cost."""
+        """Total cost."""
         return self.assignments * self.each
 
     @property
     def words_per_minute(self) -> float | None:
-        """How fast one must read to be done in the time that people are told, if answering took no time."""
+        """Reading speed needed to finish in the stated duration if answering took no time."""
         return self.words / self.minutes if self.words is not None else None
 
 
 def forecast(campaign: Campaign) -> Forecast:
-    """Return what a campaign comes to: of what was drawn, or of what its design would draw."""
+    """Return the size and cost of a campaign, for the drawn questionnaires or for what its design would draw."""
     design = read_design(campaign.design)
     if campaigns_questionnaires.is_drawn(campaign):
         return _of_drawn(campaign, design)
@@ -106,7 +106,7 @@ def forecast(campaign: Campaign) -> Forecast:
 def _planned(
     campaign: Campaign, design: Design, pool: campaigns_questionnaires.Pool
 ) -> tuple[int, int, int, float | None]:
-    """Return units, those in both orders, topics, and the mean words of a questionnaire; nothing is stored."""
+    """Return units, pairs in both orders, topics, and mean words per questionnaire. Nothing is stored."""
     shown = campaigns_questionnaires.draw(campaign, design, sided=False)
     units = len({each.both for each in shown})
     numbers = campaigns_questionnaires.sizes(design, len(shown))
@@ -161,16 +161,16 @@ def estimate(
     apiece: int, minutes: int, pay: int, fee: int, tax: int, single: int = 0, gold: int = 0, checks: int = 0,
     words: float | None = None, is_drawn: bool = False,
 ) -> Forecast:  # fmt: skip
-    """Return what so many questionnaires of these sizes come to, each filled in by k people.
+    """Return the size and cost of questionnaires of these sizes, each answered by k people.
 
     Parameters
     ----------
     sizes
-        how many items each questionnaire holds, gold items apart.
+        number of items in each questionnaire, without gold items.
     apiece
-        how many questionnaires one person answers at most.
+        the largest number of questionnaires that one person answers.
     minutes, pay, fee, tax
-        of one questionnaire; money in minor units.
+        per questionnaire; money in minor units.
     """
     number = len(sizes)
     return Forecast(
@@ -197,7 +197,7 @@ def estimate(
 
 
 def _questionnaires_per_person(campaign: Campaign, design: Design, number: int) -> int:
-    """Return how many questionnaires one person can answer at most; who has seen a gold item sees it no more."""
+    """Return how many questionnaires one person can answer at most, given that nobody sees a gold item twice."""
     limits = [number, campaign.questionnaires_per_person]
     if design.gold and (known := known_labels.gold_items(campaign).count()):
         limits.append(known_labels.questionnaires_between_repeats(known, design.gold))

@@ -41,7 +41,7 @@ _CODES: Final = re.compile(r"[\s,;]+")
 
 
 class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """What a campaign is called, and what it is."""
+    """A new campaign: its name and type."""
 
     kind = forms.ChoiceField(
         label="Campaign type",
@@ -71,7 +71,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
 
 
 class CampaignForm(TermsForm):
-    """What is drawn, what it pays, who may take part. Of an opened campaign, what can change then."""
+    """Design, terms, pay and eligibility of a campaign. After launch, only what can still change."""
 
     PAID: Final = ("pay", "fee", "tax", "wage_floor")
     ASKED: Final = ("k", "minutes", "questionnaires_per_person")
@@ -157,7 +157,7 @@ class CampaignForm(TermsForm):
             "topics": "\n".join(self.design.topics),
             "styles": list(self.design.styles),
             "origins": list(self.design.origins),
-            # A number of the same kind as the field's: who leaves it alone has changed nothing.
+            # The same type as the field's value, so that an untouched field does not count as changed.
             "reverse_share": Decimal(f"{100 * self.design.reverse_share:.2f}"),
             "languages": ", ".join(who.get("languages", ())),
             "countries": ", ".join(who.get("countries", ())),
@@ -166,7 +166,7 @@ class CampaignForm(TermsForm):
         }
 
     def _leave_out(self) -> None:
-        """Remove what this kind of campaign does not ask, and hold fast what people were promised."""
+        """Remove the fields that do not apply to this campaign, and disable those that were promised to people."""
         kind, gone = self.campaign.kind, set[str]()
         if kind == CampaignKind.EXPERT:
             gone = set(self.DRAWN) - {"rule", "rule_items", "items_per_questionnaire", "remainder", "seed"}
@@ -186,7 +186,7 @@ class CampaignForm(TermsForm):
 
     @property
     def sections(self) -> list[FormSection]:
-        """The fields by what they are about; without the sections that this campaign does not have."""
+        """The fields by section, without the sections that do not apply to this campaign."""
         items = "Item selection" if self.campaign.kind == CampaignKind.EXPERT else "Items"
         promised = "Judges who already have a questionnaire keep the pay they were promised."
         on_platform = (
@@ -210,7 +210,7 @@ class CampaignForm(TermsForm):
 
     @property
     def terms(self) -> dict[str, Any]:
-        """What was entered, with who may take part where that is asked."""
+        """The terms that were entered, with the eligibility rules if the form asks for them."""
         data = self.cleaned_data
         if "languages" not in data:
             return super().terms
@@ -225,7 +225,7 @@ class CampaignForm(TermsForm):
 
     @property
     def new_design(self) -> Design | None:
-        """What was entered, as far as it differs from what was kept; None where nothing can be drawn any more."""
+        """The stored design with the entered changes; None if the campaign is not a draft."""
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.DRAWN}
         if self.campaign.state != CampaignState.DRAFT:
             return None
@@ -240,7 +240,7 @@ class CampaignForm(TermsForm):
 
 
 class InstructionsForm(forms.Form):
-    """What judges are told."""
+    """Instructions for judges."""
 
     text = forms.CharField(
         label="Instructions", widget=forms.Textarea(attrs={"rows": 24}), strip=False,
@@ -250,7 +250,7 @@ class InstructionsForm(forms.Form):
 
 
 class ConsentForm(forms.Form):
-    """What people are asked to agree to, and under which licences what they give is released."""
+    """The consent text, and the licences under which data are released."""
 
     text = forms.CharField(
         label="Consent text", widget=forms.Textarea(attrs={"rows": 24}), strip=False,
@@ -273,7 +273,7 @@ FIELDS: Final = ("name", "label", "question", "description", "options")
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question as it is edited; `key` tells it from the others while it moves."""
+    """One question in the editor; `key` identifies it while it moves."""
 
     key: str
     name: str = ""
@@ -301,7 +301,7 @@ def rows_of(dimensions: Iterable[Dimension]) -> list[QuestionRow]:
 
 
 def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]:
-    """Return the rows that a form sent."""
+    """Return the submitted rows."""
     return [
         QuestionRow(key=key, why=f"why-{key}" in data, **{name: str(data.get(f"{name}-{key}", "")) for name in FIELDS})
         for key in dict.fromkeys(keys[: MOST_QUESTIONS + 1])
@@ -309,20 +309,20 @@ def read_rows(data: Mapping[str, Any], keys: Sequence[str]) -> list[QuestionRow]
 
 
 def edit_rows(rows: Sequence[QuestionRow], do: str, *, pairwise: bool) -> tuple[list[QuestionRow], str]:
-    """Return the rows after a button was pressed, and the id of what should have the keyboard then."""
+    """Return the rows after a button was pressed, and the id of the element to focus."""
     usual = default_options(pairwise=pairwise)
     return plan_forms.edit_rows(rows, do, fresh=lambda key: QuestionRow(key=key, options=usual), first="label")
 
 
 def default_options(*, pairwise: bool) -> str:
-    """Return the options of a new question, one a line."""
+    """Return the options of a new question, one per line."""
     if pairwise:
         return "-1 = Response A\n0 = Neither\n1 = Response B"
     return "-3 = very poor\n-1 = somewhat poor\n1 = somewhat good\n3 = very good"
 
 
 def questions_of_rows(rows: Sequence[QuestionRow]) -> list[QuestionTerms]:
-    """Return rows as questions, not yet checked: a short name is made where there is none."""
+    """Return rows as unchecked questions; those without a short name get one."""
     named: list[QuestionRow] = []
     for row in rows:
         taken = {each.name for each in named} | {each.name for each in rows if each.name}

@@ -1,4 +1,4 @@
-"""Launch a campaign: what it lacks; open, pause, close."""
+"""Launch a campaign: check what is missing; open, pause and close it."""
 
 import re
 from datetime import datetime
@@ -20,19 +20,19 @@ from .design import PICKED, read_design
 from .forecasts import Forecast
 from .problems import BadCampaign, NotReady, WrongState
 
-# Faster than this hardly anybody reads and understands (words a minute; adults read 200 to 300).
+# Hardly anybody reads and understands faster than this (words per minute; adults read 200 to 300).
 FAST: Final = 350
-# Longest to shortest questionnaire, from which on people are not paid alike for alike.
+# Above this ratio of the longest to the shortest questionnaire, equal pay is unfair.
 UNEQUAL: Final = 1.1
 MOST_SHARE_OF_A_TEXT: Final = 2
-# Responses are called A and B where they are judged, and stand one below the other on a phone.
+# Judges see responses as A and B, one below the other on a phone, so texts should not say left and right.
 SIDE: Final = re.compile(r"\b(left|right)\b", re.IGNORECASE)
 
 
 def readiness(
     campaign: Campaign, forecast: Forecast | None = None, measures: allocation.Measures | None = None
 ) -> Readiness:
-    """Return what a campaign lacks, and what is doubtful about it."""
+    """Return problems that prevent a launch, and warnings."""
     forecast = forecast or forecasts.forecast(campaign)
     outcome = Readiness()
     if not forecast.items:
@@ -64,9 +64,9 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
     Raises
     ------
     NotReady
-        if something is missing; then nothing was changed.
+        if something is missing. Nothing is changed.
     WrongState
-        if it was opened before and is not open now (`reopen`), or a model judges it.
+        if it was opened before and is not open now (use `reopen_campaign`), or if a model judges it.
     """
     campaign = questionnaires.lock_campaign(campaign)
     if campaign.state == CampaignState.OPEN:
@@ -128,7 +128,7 @@ def restore_campaign(*, campaign: Campaign) -> Campaign:
 
 @transaction.atomic
 def _to(campaign: Campaign, state: CampaignState, from_: set[CampaignState], now: datetime) -> Campaign:
-    """Bring a campaign into a state, if it is in one of these or there already.
+    """Set a campaign's state if it is in one of the states `from_`, or has the new state already.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from ..enums import CampaignKind, CampaignState, Inference, Judges
 
 
 class Instructions(Versioned):
-    """Instructions of a campaign in one version."""
+    """One version of a campaign's instructions."""
 
     text = models.TextField("text, in Markdown")
 
@@ -21,9 +21,9 @@ class Instructions(Versioned):
 
 
 class Dimension(Versioned):
-    """One dimension of utility in one version.
+    """One version of a dimension of utility.
 
-    `options` are objects {"value": int, "label": str}, from the lowest value up; -1, 0, 1 stand for A, N, B.
+    `options` are objects {"value": int, "label": str}, in ascending order of value; -1, 0, 1 stand for A, N, B.
     """
 
     question = models.TextField("question")
@@ -37,12 +37,12 @@ class Dimension(Versioned):
 
     @property
     def values(self) -> list[int]:
-        """The values that a judgment on this dimension may take."""
+        """The allowed values of a judgment on this dimension."""
         return [option["value"] for option in self.options]
 
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
-    """What can be said of campaigns."""
+    """Queries of campaigns."""
 
     def with_counts(self) -> "CampaignQuerySet":
         """Annotate `item_count`, `questionnaire_count` and `participant_count`."""
@@ -61,11 +61,11 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
         return self.filter(archived_at__isnull=False)
 
     def newest_first(self) -> "CampaignQuerySet":
-        """Order them by when they were made, the latest first."""
+        """Order by creation time, newest first."""
         return self.order_by("-created_at", "-id")
 
     def open_first(self) -> "CampaignQuerySet":
-        """Order them by whether judging goes on, and by when they were made: open ones first, then the latest."""
+        """Order open campaigns first, then by creation time, newest first."""
         is_open = models.Case(models.When(state=CampaignState.OPEN, then=0), default=1)
         return self.order_by(is_open, "-created_at", "-id")
 
@@ -111,16 +111,15 @@ class Campaign(models.Model):
         help_text="Shown to judges. Used to compute the wage until there are judgments.",
     )
     created_at = models.DateTimeField("created")
-    # Whether this system hands its questionnaires out: then it has slots
-    # (`Slot` in annotation/judging/models.py), and each filled slot counts.
-    # Imported campaigns and those that a model judges have none.
+    # Whether this system assigns its questionnaires. If so, it has slots (`Slot` in annotation/judging/models.py), and
+    # only filled slots count. Imported campaigns and those of model judges have none.
     has_slots = models.BooleanField(default=False)
     consent_text = models.ForeignKey(ConsentText, models.PROTECT, null=True, blank=True, related_name="campaigns")
-    # The campaign whose items and questions this one asks again: of experts, or of a model.
+    # The campaign whose items and questions this one asks again (expert and model campaigns).
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="asked_again")
-    # How questionnaires are made (`questionnaires`): what the builder was told, kept to be read again.
+    # How questionnaires are drawn (`design.py`).
     design = models.JSONField("design", default=dict, blank=True)
-    # Who may take part, as told to the platform: languages, countries, approval_rate, completed.
+    # Eligibility rules for the recruitment platform: languages, countries, approval_rate, completed.
     eligibility = models.JSONField("Eligibility", default=dict, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(
         "Minutes of inactivity before reassignment",
@@ -146,7 +145,7 @@ class Campaign(models.Model):
         help_text="Flagged work is not rejected automatically: a person decides. Leave empty for no minimum.",
     )
     allows_comments = models.BooleanField("Ask for comments at the end", default=True)
-    # In the paper judges see no sources (crowdrag25, 3.3.1).
+    # Judges in the paper saw no sources (crowdrag25, 3.3.1).
     shows_passages = models.BooleanField(
         "Show cited passages to judges",
         default=False,
@@ -197,7 +196,7 @@ class Campaign(models.Model):
 
 
 class CampaignDimension(models.Model):
-    """A dimension that a campaign asks, and where it stands on the page."""
+    """A dimension of a campaign, with its position on the page."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="campaign_dimensions")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="campaign_dimensions")
@@ -242,9 +241,9 @@ class Pair(models.Model):
 
 
 class Item(models.Model):
-    """A thing that a campaign has judged.
+    """What is judged in one step of a campaign: a pair, or one response.
 
-    A pointwise item imported from a corpus that does not name the response carries its topic and its id alone.
+    A pointwise item imported from a corpus that does not name the response has only its topic and its id.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
@@ -272,14 +271,14 @@ class Item(models.Model):
 
 
 class Questionnaire(models.Model):
-    """A list of items, in the order in which they are shown."""
+    """A list of items in the order in which they are shown."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="questionnaires")
     external_id = models.CharField(max_length=200)
     created_at = models.DateTimeField()
-    # Which of the campaign's, from 0, in the order in which they are handed out; imported ones have none.
+    # Number in its campaign, from 0, in the order of assignment. None if imported.
     position = models.PositiveIntegerField(null=True, blank=True)
-    # Words to be read in it, all texts together; questionnaires of a campaign should be about equally long.
+    # Words to read, all texts together. Should be about equal across the questionnaires of a campaign.
     words = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
@@ -290,12 +289,12 @@ class Questionnaire(models.Model):
 
 
 class QuestionnaireItem(models.Model):
-    """An item at its position."""
+    """An item at its position in a questionnaire."""
 
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="entries")
     item = models.ForeignKey(Item, models.PROTECT, related_name="entries")
     position = models.PositiveSmallIntegerField()
-    # Its labels are known (KnownLabel): it is there to see how somebody judges, and looks like any other item.
+    # A check item with known labels (KnownLabel). It looks like any other item.
     has_known_label = models.BooleanField(default=False)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Which pairs of a topic's responses are judged, and which of them in both orders."""
+"""Select the pairs of a topic's responses to be judged, and those to be shown in both orders."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
-    """What drawing knows of a response."""
+    """A response, as far as drawing needs it."""
 
     key: int
     topic: int
@@ -21,34 +21,34 @@ class ResponseText:
 
 @dataclass(frozen=True, slots=True)
 class DrawnItem:
-    """What is judged at once: `a` left and `b` right, or `a` alone where responses are judged one by one."""
+    """What is judged in one step: `a` left and `b` right, or only `a` in pointwise campaigns."""
 
     a: ResponseText
     b: ResponseText | None = None
 
     @property
     def topic(self) -> int:
-        """The topic that both answer."""
+        """The topic of the responses."""
         return self.a.topic
 
     @property
     def words(self) -> int:
-        """How much there is to read."""
+        """Number of words to read."""
         return self.a.words + (self.b.words if self.b else 0)
 
     @property
     def combination(self) -> tuple[str, ...]:
-        """The origins of its texts, whichever stands left."""
+        """The origins of its texts, sorted."""
         return tuple(sorted(text.origin for text in (self.a, self.b) if text))
 
     @property
     def both(self) -> tuple[int, ...]:
-        """The keys of its texts, whichever stands left: equal for the two orders of a pair."""
+        """The keys of its texts, sorted: equal for the two orders of a pair."""
         return tuple(sorted(text.key for text in (self.a, self.b) if text))
 
     @property
     def reverse(self) -> "DrawnItem":
-        """The same texts the other way round."""
+        """The same texts in the other order."""
         return self if self.b is None else DrawnItem(self.b, self.a)
 
 
@@ -56,15 +56,15 @@ Edge = tuple[int, int]
 
 
 def pairs(texts: Iterable[ResponseText], *, per_topic: int | None, rng: Generator) -> list[DrawnItem]:
-    """Return pairs of texts on the same topic, each once, whoever stands left.
+    """Return pairs of texts on the same topic, each in one order.
 
     Parameters
     ----------
     texts
-        what may be compared.
+        the candidates.
     per_topic
-        how many pairs of each topic; None: all of them. Of a sample, each text is in about as many pairs as every
-        other of its topic: the numbers differ by one at most.
+        number of pairs per topic; None for all. In a sample, the numbers of pairs of a topic's texts differ by at
+        most one.
     """
     by_topic: dict[int, list[ResponseText]] = defaultdict(list)
     for text in sorted(texts, key=lambda text: (text.topic, text.key)):
@@ -80,10 +80,11 @@ def pairs(texts: Iterable[ResponseText], *, per_topic: int | None, rng: Generato
 
 
 def schedule(n: int) -> list[Edge]:
-    """Return all pairs of `n` players in such an order that after any number of games all have played equally often.
+    """Return all pairs of `n` players in an order in which each prefix is balanced.
 
-    Equally often: the numbers differ by one at most. Rounds in which everybody plays once do that for an even number
-    of players; for an odd one rings through all of them do (Walecki's), every second game of a ring first.
+    Balanced: the players' numbers of games differ by one at most. For an even number of players, the order consists of
+    rounds in which everybody plays once. For an odd number, it consists of Hamiltonian cycles (Walecki's), with every
+    second game of a cycle first.
     """
     if n % 2 == 0:
         return [game for number in range(n - 1) for game in _round(n, number)]
@@ -91,7 +92,7 @@ def schedule(n: int) -> list[Edge]:
 
 
 def _round(n: int, number: int) -> list[Edge]:
-    """Return a round of the circle method: the last player stays, the others turn."""
+    """Return a round of the circle method: the last player is fixed, the others rotate."""
     turning = n - 1
     games = [((number + step) % turning, (number - step) % turning) for step in range(1, n // 2)]
     return [(number, n - 1), *games]
@@ -101,15 +102,15 @@ def _ring(n: int, number: int) -> list[Edge]:
     turning = n - 1
     zigzag = [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(turning)]
     stops = [n - 1, *((number + offset) % turning for offset in zigzag)]
-    # Two steps at a time around a ring of odd length come by every game.
+    # Two steps at a time around a cycle of odd length visit every game.
     places = [(2 * step) % n for step in range(n)]
     return [(stops[index], stops[(index + 1) % n]) for index in places]
 
 
 def reversed_count(total: int, share: float, *, fill_to: int | None = None) -> int:
-    """Return how many of so many pairs are shown in both orders.
+    """Return how many of `total` pairs are shown in both orders.
 
-    With `fill_to`, so many more that what is shown makes whole questionnaires of this size, as far as there are pairs.
+    With `fill_to`, as many more as are needed to fill whole questionnaires of this size, if there are enough pairs.
     """
     count = min(total, floor(share * total + 0.5))
     if fill_to:
@@ -118,9 +119,9 @@ def reversed_count(total: int, share: float, *, fill_to: int | None = None) -> i
 
 
 def both_orders(drawn: Sequence[DrawnItem], n: int, *, rng: Generator) -> list[int]:
-    """Return the places of `n` pairs that are shown in both orders, stratified by their texts' origins and by length.
+    """Return the indices of `n` pairs to show in both orders, stratified by origins and by length.
 
-    Whatever range of lengths one looks at within a combination of origins, the number chosen from it differs from its
+    In every range of lengths within a combination of origins, the number of selected pairs differs from its expected
     share by less than one.
     """
     ties = rng.random(len(drawn))
@@ -129,8 +130,8 @@ def both_orders(drawn: Sequence[DrawnItem], n: int, *, rng: Generator) -> list[i
 
 
 def systematic(total: int, n: int, *, rng: Generator) -> list[int]:
-    """Return `n` of `total` places, evenly spread from a random start; every place is as probable as every other."""
+    """Return `n` of `total` indices, evenly spaced from a random start. All indices are equally probable."""
     start = float(rng.random())
-    # Whole numbers keep the count exact: place i is taken where a step of n / total passes a whole number.
+    # Integers keep the count exact: index i is selected where a step of n / total crosses an integer.
     offset = floor(start * total)
     return [i for i in range(total) if ((i + 1) * n + offset) // total > (i * n + offset) // total] if total else []

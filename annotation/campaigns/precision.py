@@ -1,8 +1,8 @@
 """Expected precision of a campaign: the width of the interval of a win rate, before there are judgments.
 
 A win rate compares two systems: how often the responses of one are preferred. The judgments of one pair of responses
-agree more than those of different pairs, so they count for fewer. How much they agree is taken from other campaigns
-of the study, or assumed.
+agree more than those of different pairs, so they carry less information. The agreement is estimated from other
+campaigns of the study, or assumed.
 """
 
 from collections import Counter
@@ -21,24 +21,24 @@ from . import candidates, questionnaires
 from .design import read_design
 from .pairs import DrawnItem
 
-#: Agreement (alpha) where the study has no judgments yet; typical of crowd workers on the quality of texts.
+#: Agreement (alpha) assumed if the study has no judgments yet; typical of crowd workers on text quality.
 ASSUMED: Final = 0.3
 
 
 @dataclass(frozen=True)
 class Precision:
-    """The expected width of a win rate's 95 % interval, and what it rests on.
+    """The expected width of a win rate's 95 % interval, and its assumptions.
 
     Attributes
     ----------
     width
         if both systems win equally often, where the interval is widest.
     pairs
-        how many pairs of responses compare two systems, on average.
+        mean number of pairs of responses per pair of systems.
     agreement
         Krippendorff's alpha of the judgments of one pair.
     is_assumed
-        whether the study has no agreement yet from which it could be taken.
+        whether the agreement is assumed because the study has no judgments yet.
     """
 
     width: float
@@ -48,7 +48,7 @@ class Precision:
 
 
 def expected_precision(campaign: Campaign) -> Precision | None:
-    """Return the precision to be expected; None where no two systems are compared."""
+    """Return the expected precision; None if no two systems are compared."""
     if campaign.kind == CampaignKind.POINTWISE:
         return None
     items = _items(campaign)
@@ -73,7 +73,7 @@ def _items(campaign: Campaign) -> list[DrawnItem]:
 
 
 def _systems(items: list[DrawnItem]) -> dict[int, tuple[str, int]]:
-    """Return the system of each response: people are one system, each model is its own."""
+    """Return the system of each response: people are one system, each model is one."""
     keys = {key for each in items for key in each.both}
     rows = Response.objects.filter(pk__in=keys).order_by().values_list("pk", "origin", "participant")
     return {key: (origin, 0 if origin == Origin.HUMAN else participant) for key, origin, participant in rows}

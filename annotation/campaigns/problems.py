@@ -7,11 +7,11 @@ from ..models import Campaign
 
 
 class CampaignProblem(ValueError):  # noqa: N818 -- it says what the campaign is
-    """Something that cannot be done with a campaign; nothing was changed."""
+    """An operation on a campaign that was refused. Nothing was changed."""
 
 
 class BadCampaign(CampaignProblem):
-    """A change that cannot be made; `problems` maps a field to what is wrong with it."""
+    """An invalid change; `problems` maps fields to messages."""
 
     def __init__(self, problems: Mapping[str, str]):
         self.problems = dict(problems)
@@ -19,7 +19,7 @@ class BadCampaign(CampaignProblem):
 
 
 class NotReady(CampaignProblem):
-    """The campaign lacks something before it can be drawn or opened; `problems` says what."""
+    """Something is missing to draw or open the campaign; `problems` lists it."""
 
     def __init__(self, problems: Iterable[str]):
         self.problems = list(problems)
@@ -27,7 +27,7 @@ class NotReady(CampaignProblem):
 
 
 class NotDraft(CampaignProblem):
-    """What people were told or are asked cannot change: the campaign was opened."""
+    """The campaign was opened, so what people are told or asked cannot change."""
 
     def __init__(self, campaign: Campaign):
         self.campaign = campaign
@@ -35,7 +35,7 @@ class NotDraft(CampaignProblem):
 
 
 class WrongState(CampaignProblem):
-    """The campaign cannot go from the state that it is in to the one that was asked for."""
+    """The campaign's state does not allow this transition."""
 
     def __init__(self, campaign: Campaign, needed: CampaignState):
         self.campaign, self.wanted = campaign, needed

@@ -20,36 +20,36 @@ from .pairs import DrawnItem, ResponseText
 from .problems import NotDraft, NotReady
 
 BATCH: Final = 2000
-# Each draw has a stream of its own: more gold items leave the rest as it was.
+# Each kind of draw has its own random stream, so that more gold items do not change the rest.
 TOPICS, PAIRS, ORDERS, SIDES, PACKING, ORDER, GOLD, CHECKS, ITEMS = range(9)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """What can be drawn."""
+    """The responses that can be drawn."""
 
     texts: tuple[ResponseText, ...]
-    # Topics that have too few responses to be compared.
+    # Number of topics with only one response, which cannot be compared.
     single: int = 0
 
     @property
     def topics(self) -> int:
-        """Of how many topics there is something."""
+        """Number of topics with responses."""
         return len({text.topic for text in self.texts})
 
 
 def lock_campaign(campaign: Campaign) -> Campaign:
-    """Return a campaign with its row locked: changes of one campaign come one after the other."""
+    """Return a campaign with its row locked, so that its changes are serialized."""
     return Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("study").get(pk=campaign.pk)
 
 
 def rng_of(design: Design, number: int) -> Generator:
-    """Return the random generator of one kind of draws."""
+    """Return the random generator of one kind of draw."""
     return np.random.default_rng([design.seed, number])
 
 
 def pool(campaign: Campaign, design: Design) -> Pool:
-    """Return the responses that a design draws from, and how many topics have only one."""
+    """Return the responses that a design draws from, and the number of topics with only one."""
     admitted = candidates.responses(campaign, design)
     if campaign.kind == CampaignKind.POINTWISE:
         return Pool(tuple(candidates.sample_topics(admitted, design.topic_sample, rng=rng_of(design, TOPICS))))
@@ -59,7 +59,7 @@ def pool(campaign: Campaign, design: Design) -> Pool:
 
 
 def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[DrawnItem]:
-    """Return what is judged, as it is shown; nothing is stored. Without `sided`, sides are left as they come."""
+    """Draw the items as they are shown. Nothing is stored. Without `sided`, sides are not balanced."""
     if campaign.kind == CampaignKind.EXPERT:
         chosen = candidates.items_by_rule(campaign, design, rng=rng_of(design, ITEMS))
         return list(candidates.drawn_items(chosen).values())
@@ -81,28 +81,28 @@ def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[Draw
 
 
 def sizes(design: Design, items: int) -> list[int]:
-    """Return how many items each questionnaire holds, gold items apart."""
+    """Return the number of items of each questionnaire, without gold items."""
     remainder = allocation.SHORT if design.remainder == SHORT else allocation.EVEN
     return allocation.sizes(items, design.items_per_questionnaire, remainder=remainder)
 
 
 @transaction.atomic
 def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Campaign:
-    """Draw a campaign's questionnaires from its design, in place of those that were drawn before.
+    """Draw a campaign's questionnaires from its design and replace earlier ones.
 
-    The same seed draws the same from the same responses. Items that a researcher chose (gold, training) stay.
+    The same seed and responses give the same questionnaires. Items that a researcher chose (gold, training) are kept.
 
     Parameters
     ----------
     seed
-        another one than the design's; it is kept in the design.
+        replaces the design's seed and is stored in the design.
 
     Raises
     ------
     NotDraft
-        once the campaign was opened.
+        if the campaign was opened.
     NotReady
-        if there is nothing to draw, or both orders of a pair cannot be kept apart.
+        if there is nothing to draw, or both orders of a pair cannot be separated.
     """
     campaign = lock_campaign(campaign)
     if campaign.state != CampaignState.DRAFT:
@@ -145,19 +145,19 @@ def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Camp
 
 
 def clear(campaign: Campaign) -> None:
-    """Remove what was drawn; items that a researcher chose stay. The caller holds the campaign, which is a draft."""
+    """Delete what was drawn, but keep items that a researcher chose. The caller has locked the draft."""
     Questionnaire.objects.filter(campaign=campaign).delete()
     kept = known_labels.chosen_items(campaign).values_list("pk", flat=True)
     Item.objects.filter(campaign=campaign).exclude(pk__in=list(kept)).delete()
 
 
 def is_drawn(campaign: Campaign) -> bool:
-    """Say whether a campaign has questionnaires."""
+    """Return whether a campaign has questionnaires."""
     return campaign.questionnaires.exists()
 
 
 def is_current(campaign: Campaign) -> bool:
-    """Say whether all that was drawn can still be judged: nothing was erased or left out since."""
+    """Return whether everything that was drawn can still be judged: no response was erased or excluded since."""
     gone = Q()
     for path in ("item__response", "item__pair__a", "item__pair__b"):
         gone |= Q(**{f"{path}__is_included": False}) | Q(**{f"{path}__erased_at__isnull": False})
@@ -165,7 +165,7 @@ def is_current(campaign: Campaign) -> bool:
 
 
 def measures(campaign: Campaign) -> allocation.Measures:
-    """Measure what a campaign's questionnaires hold, gold items apart."""
+    """Measure a campaign's questionnaires, without gold items."""
     rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
     placements = list(rows.order_by("questionnaire", "position").values_list("questionnaire", "item"))
     shown = candidates.drawn_items(item for _questionnaire, item in placements)
@@ -177,7 +177,7 @@ def measures(campaign: Campaign) -> allocation.Measures:
 
 
 def nothing_to_draw(campaign: Campaign) -> str:
-    """Say why nothing can be drawn."""
+    """Return a message that explains why nothing can be drawn."""
     if campaign.kind == CampaignKind.EXPERT:
         return "The source campaign has no matching items yet. Items need judgments from at least two people."
     if campaign.kind == CampaignKind.POINTWISE:
@@ -186,7 +186,7 @@ def nothing_to_draw(campaign: Campaign) -> str:
 
 
 def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:
-    """Return the items of what is shown, made where they are missing."""
+    """Return the items of the drawn pairs or responses; create those that are missing."""
     rows = [Item(campaign=campaign, topic_id=each.topic) for each in shown]
     if any(each.b for each in shown):
         pairs = _pairs(campaign, shown)
@@ -203,7 +203,7 @@ def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:
 
 
 def _pairs(campaign: Campaign, shown: Sequence[DrawnItem]) -> dict[tuple[int, int], int]:
-    """Return the keys of the presented pairs, made where they are missing; another campaign's are taken up."""
+    """Return the keys of the presented pairs; create those that are missing. Other campaigns' pairs are reused."""
     known = candidates.existing_pairs(shown)
     new_pairs = [each for each in shown if each.b and (each.a.key, each.b.key) not in known]
     rows = [Pair(study_id=campaign.study_id, a_id=each.a.key, b_id=each.b.key) for each in new_pairs if each.b]

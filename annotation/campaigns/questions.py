@@ -1,4 +1,4 @@
-"""The questions of a campaign: dimensions of the study, ordered, added, reworded as new versions."""
+"""The questions of a campaign: dimensions of the study in order; changed questions become new versions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ SIDES: Final = (-1, 1)
 
 @dataclass(frozen=True)
 class QuestionTerms:
-    """A question as it is to be asked; `name` stays the same over its versions."""
+    """A question to be asked; `name` is the same in all versions."""
 
     name: str
     label: str
@@ -38,17 +38,17 @@ class QuestionTerms:
 
 
 def questions_of(campaign: Campaign) -> list[Dimension]:
-    """Return what a campaign asks, in order."""
+    """Return a campaign's questions in order."""
     return list(
         Dimension.objects.filter(campaign_dimensions__campaign=campaign).order_by("campaign_dimensions__position")
     )
 
 
 def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
-    """Return what a campaign asks unless the study says otherwise; of experts, what its source asks.
+    """Return the default questions of a campaign; in an expert campaign, those of its source.
 
-    That is what the study has of the paper's seven dimensions, in its own words, so that judgments of several campaigns
-    can be pooled; the paper's where it has none of them.
+    The defaults are the study's own versions of the paper's seven dimensions, so that judgments of several campaigns
+    can be pooled. A study without such versions gets the paper's.
     """
     if campaign.source is not None:
         return questions_of(campaign.source)
@@ -61,9 +61,9 @@ def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
 
 @transaction.atomic
 def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now: datetime) -> Campaign:
-    """Ask these questions in this order. One that differs from what the study has by its name becomes a new version.
+    """Set the questions of a draft in this order. Changed questions become new versions.
 
-    What was drawn is drawn again later: checks take over the options of questions.
+    A change discards the drawn questionnaires, because checks use the options of the questions.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now:
     campaign = questionnaires.lock_campaign(campaign)
     if campaign.state != CampaignState.DRAFT:
         raise NotDraft(campaign)
-    bulk.lock_imports(campaign.study)  # versions are counted up one after the other
+    bulk.lock_imports(campaign.study)  # version numbers must be assigned one at a time
     rows = [
         versions.ensure(Dimension, study=campaign.study, now=now, **asdict(each))[0] for each in map(_cleaned, terms)
     ]
@@ -85,7 +85,7 @@ def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now:
 
 
 def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
-    """Let a campaign ask these versions in this order."""
+    """Set a campaign's questions to these versions in this order."""
     campaign.campaign_dimensions.all().delete()
     CampaignDimension.objects.bulk_create(
         CampaignDimension(campaign=campaign, dimension=row, position=position) for position, row in enumerate(rows)
@@ -93,7 +93,7 @@ def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
 
 
 def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]:
-    """Say what is wrong with questions; nothing if they can be asked."""
+    """Return what is wrong with questions; empty if they are valid."""
     terms, problems = [_cleaned(each) for each in terms], []
     if not terms:
         problems.append("Add at least one question.")
@@ -155,9 +155,9 @@ def _is_pointwise(source: Campaign | None) -> bool:
 
 
 def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
-    """Return the study's latest versions of the paper's dimensions, as far as this kind can ask them.
+    """Return the study's latest versions of the paper's dimensions that suit this campaign type.
 
-    Those that only models were asked are left out: published ones could say "neither" where people must decide.
+    Dimensions that only models judged are left out: published ones allow "neither" where people must choose.
     """
     pairwise = campaign.kind != CampaignKind.POINTWISE
     of_people = Q(campaign_dimensions__isnull=True) | Q(
@@ -170,7 +170,7 @@ def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
 
 
 def is_of_pairs(values: Iterable[Any]) -> bool:
-    """Say whether a question with these values asks which of two responses is better."""
+    """Return whether a question with these values compares two responses."""
     return set(SIDES) <= set(values) <= {*SIDES, 0}
 
 

@@ -1,6 +1,6 @@
 """Create, change, copy and delete campaigns.
 
-A text that changes becomes a new version; what was read stays as it was.
+A changed text becomes a new version. Earlier versions, which people have read, stay unchanged.
 """
 
 from collections.abc import Mapping
@@ -26,16 +26,16 @@ from .design import PICKED, Design, check_design, dump_design, read_design
 from .problems import BadCampaign, NotDraft
 
 CONSENT: Final = "judging"
-#: So many of what is unknown are named.
+#: The largest number of unknown values to name.
 MOST_SHOWN: Final = 5
-# What is asked of people as the paper did; a suggestion, for the platform (crowdrag25, 3.2.2).
+# The paper's requirements (crowdrag25, 3.2.2), as a suggestion for the recruitment platform.
 SUGGESTED: Final[Mapping[str, Any]] = {
     "languages": ["en"],
     "countries": ["AU", "CA", "GB", "IE", "NZ", "US"],
     "approval_rate": 99,
     "completed": 500,
 }
-# What people were promised, or what their work is measured by: it stays once the campaign was opened.
+# Fixed at launch, because people were promised it or because their work is measured by it.
 PROMISED: Final = ("k", "minutes", "allows_comments", "shows_passages")
 
 
@@ -55,16 +55,16 @@ def create_draft(
     terms: Mapping[str, Any] | None = None,
     design: Design | None = None,
 ) -> Campaign:
-    """Make a campaign that nobody sees yet, with the usual questions, instructions and consent text.
+    """Create a draft campaign with the default questions, instructions and consent text.
 
-    Experts judge what another campaign's people judged; whoever else takes part is of the crowd.
+    Experts judge items of another campaign. In all other campaigns, crowd workers judge.
 
     Parameters
     ----------
     source
-        of an expert campaign: whose items are asked again.
+        of an expert campaign: the campaign whose items are asked again.
     terms
-        of `Campaign.TERMS` those that are not as usual. `eligibility` is what the recruitment platform is told:
+        those of `Campaign.TERMS` that differ from the defaults. `eligibility` is for the recruitment platform:
         `languages` (ISO 639-1), `countries` (ISO 3166-1 alpha-2), `approval_rate` in percent, `completed` tasks.
 
     Raises
@@ -87,7 +87,7 @@ def create_draft(
         raise BadCampaign(problems)
     design_of_draft = _fitting(campaign, check_design(design or Design()))
     campaign.design = dump_design(design_of_draft, {})
-    bulk.lock_imports(study)  # versions are counted up one after the other, and names are looked at
+    bulk.lock_imports(study)  # version numbers must be assigned one at a time; names must stay unique
     _refuse_duplicate_name(campaign)
     campaign.save()
     questions.set_questions(campaign, questions.default_questions(campaign, now))
@@ -101,17 +101,16 @@ def create_draft(
 def change_terms(
     *, campaign: Campaign, terms: Mapping[str, Any], design: Design | None = None, now: datetime
 ) -> Campaign:
-    """Change a campaign's terms, and while it is a draft its design; another design drops what was drawn.
+    """Change a campaign's terms and, in a draft, its design. A changed design discards the drawn questionnaires.
 
-    Instructions that are the usual ones follow the design; those that somebody wrote stay.
+    Default instructions are updated to the new design. Edited ones are kept.
 
-    Once it was opened, what people were promised stays: the pay may rise, for questionnaires that are given out from
-    then on.
+    After launch, the promised terms are fixed, but the pay can be raised for questionnaires assigned from then on.
 
     Raises
     ------
     BadCampaign, NotDraft
-        Nothing was changed then.
+        Nothing was changed.
     """
     campaign = questionnaires.lock_campaign(campaign)
     before, was = terms_of(campaign), read_design(campaign.design)
@@ -137,7 +136,7 @@ def change_terms(
 
 @transaction.atomic
 def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Campaign:
-    """Change what judges are told: a new version, unless the text is one that there was.
+    """Change the instructions of a draft. This creates a new version unless one with this text exists.
 
     Raises
     ------
@@ -154,7 +153,7 @@ def change_instructions(*, campaign: Campaign, text: str, now: datetime) -> Camp
 
 @transaction.atomic
 def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_licence: str, now: datetime) -> Campaign:
-    """Change what judges are asked to agree to.
+    """Change the consent text of a draft.
 
     Raises
     ------
@@ -180,7 +179,7 @@ def change_consent(*, campaign: Campaign, text: str, text_licence: str, timing_l
 
 
 def default_instructions(campaign: Campaign) -> str:
-    """Return what judges of this campaign are told unless the study says otherwise: as it is asked and drawn now."""
+    """Return the default instructions for the campaign's current questions and design."""
     return _usual(campaign, read_design(campaign.design).checks)
 
 
@@ -193,7 +192,7 @@ def _usual(campaign: Campaign, checks: int) -> str:
 
 
 def _has_usual_instructions(campaign: Campaign) -> bool:
-    """Say whether nobody edited what judges are told; checks may have been set since it was written."""
+    """Return whether the instructions were never edited. They may be older than the attention checks."""
     text = campaign.instructions.text if campaign.instructions else ""
     return text in {_usual(campaign, checks) for checks in (0, 1)}
 
@@ -247,7 +246,7 @@ def _eligibility(eligibility: Mapping[str, Any], problems: dict[str, str]) -> di
 
 
 def _keep_promises(campaign: Campaign, before: Mapping[str, Any], problems: dict[str, str]) -> None:
-    """Note what somebody was promised and would not get."""
+    """Add a problem for each promised term that has changed and for lower pay."""
     for name in PROMISED:
         if getattr(campaign, name) != before[name]:
             problems[name] = "The campaign has been launched. You cannot change this."
@@ -262,7 +261,7 @@ def _refuse_duplicate_name(campaign: Campaign) -> None:
 
 
 def _fitting(campaign: Campaign, design: Design) -> Design:
-    """Return a design whose topics and styles are the study's, and whose picked items are the source's."""
+    """Return a design; refuse topics and styles that the study lacks, and picked items that the source lacks."""
     for name, model, column in (("topics", Topic, "external_id"), ("styles", Style, "name")):
         picked = set(getattr(design, name))
         rows = model.objects.filter(study=campaign.study, **{f"{column}__in": picked})
@@ -291,17 +290,17 @@ LONGEST_NAME: Final = 100
 
 @transaction.atomic
 def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Campaign:
-    """Make a draft with the same terms, design, questions, texts and known labels; nothing that was drawn or judged.
+    """Create a draft with the same terms, design, questions, texts and known labels, but no questionnaires.
 
     Parameters
     ----------
     name
-        of the copy; without one that of the campaign with "(copy)" behind it.
+        of the copy; by default the campaign's name with "(copy)".
 
     Raises
     ------
     BadCampaign
-        if there is a campaign of this name.
+        if a campaign with this name exists.
     """
     campaign = questionnaires.lock_campaign(campaign)
     copy = create_draft(
@@ -318,14 +317,14 @@ def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Camp
 
 @transaction.atomic
 def delete_draft(*, campaign: Campaign) -> None:
-    """Delete a draft with all that was drawn for it; versions of its texts stay with the study.
+    """Delete a draft with everything drawn for it. The versions of its texts stay with the study.
 
     Raises
     ------
     NotDraft
-        once it was opened or judged.
+        if it was opened or judged.
     BadCampaign
-        if something else rests on it: another campaign, a link that people have, or a study on a platform.
+        if something depends on it: another campaign, a link that people have, or a study on a platform.
     """
     campaign = questionnaires.lock_campaign(campaign)
     is_judged = Assignment.objects.filter(questionnaire__campaign=campaign).exists()
@@ -362,7 +361,7 @@ def _copy_name(campaign: Campaign) -> str:
 
 
 def _copy_known(campaign: Campaign, copy: Campaign) -> None:
-    """Copy the items with known labels and those to learn from."""
+    """Copy the items with known labels and the training items."""
     copies: dict[int, Item] = {}
     for item in known_labels.chosen_items(campaign):
         copies[item.pk] = Item.objects.create(

@@ -1,4 +1,4 @@
-"""What is set for a campaign, in one sentence for each part of its setup."""
+"""Summary of a campaign's setup: one sentence for each part."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from . import questions
 from .design import LEAST, PICKED, Design, read_design
 from .forecasts import Forecast
 
-#: So many questions are named; the others are counted.
+#: The number of questions to name; the others are counted.
 NAMED = 4
 
 
 @dataclass(frozen=True)
 class SetupCard:
-    """A part of the setup: what is set, and where it is changed. `is_missing` if the campaign cannot be launched so."""
+    """A part of the setup: its summary, and where to change it. `is_missing` if it prevents the launch."""
 
     name: str
     title: str
@@ -29,12 +29,12 @@ class SetupCard:
 
 
 def setup_cards(campaign: Campaign, forecast: Forecast | None) -> list[SetupCard]:
-    """Return the parts of a campaign's setup in the order in which one sets them.
+    """Return the parts of a campaign's setup in the order of the setup.
 
     Parameters
     ----------
     forecast
-        None for campaigns that were imported: nothing is drawn or paid here.
+        None for imported campaigns, which are not drawn or paid here.
     """
     cards = list(_of_content(campaign))
     return cards if forecast is None else [*_of_design(campaign, forecast), *cards, *_of_checks(campaign)]
@@ -128,12 +128,12 @@ def _eligibility(campaign: Campaign) -> str:
 
 
 def is_run_here(campaign: Campaign) -> bool:
-    """Say whether this system hands out the campaign's questionnaires, or will."""
+    """Return whether this system assigns the campaign's questionnaires, now or after launch."""
     return campaign.state == CampaignState.DRAFT or campaign.has_slots
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Write a number with what is counted."""
+    """Return a number with the counted noun."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

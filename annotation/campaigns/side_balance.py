@@ -1,8 +1,8 @@
 """Balance sides: each response is shown left and right about equally often.
 
-Pairs are edges of a graph whose nodes are texts; to put one of the two left is to give its edge a direction. Along a
-walk that uses each edge once and comes back (Euler's), every node is left as often as it is entered. Nodes with an odd
-number of edges are joined to a node of their origin's first, so that origins come out even as well.
+Pairs are edges of a graph whose nodes are texts. Putting one of the two texts on the left gives the edge a direction.
+An Eulerian circuit leaves every node as often as it enters it. Nodes of odd degree are first joined to a node of their
+origin, so that origins are balanced as well.
 """
 
 from collections import Counter, defaultdict
@@ -17,11 +17,10 @@ Node = tuple[str, int | str]
 
 
 def balance_sides(drawn: Sequence[DrawnItem], *, rng: Generator) -> list[DrawnItem]:
-    """Return the pairs with their sides drawn anew.
+    """Return the pairs with newly drawn sides.
 
-    For each text the numbers of times that it stands left and right differ by one at most; so do, over all pairs of
-    texts of different origins, those for each origin. Of several such drawings, one in which the longer text stands
-    left about as often as right.
+    Each text is on the left as often as on the right, give or take one. The same holds for each origin, over all pairs
+    of texts of different origins. Of several draws, the one that best balances the sides of the longer texts is used.
     """
     best: list[DrawnItem] = list(drawn)
     least: int | None = None
@@ -36,7 +35,7 @@ def balance_sides(drawn: Sequence[DrawnItem], *, rng: Generator) -> list[DrawnIt
 
 
 def longer_left(each: DrawnItem) -> int:
-    """Return 1 if the longer text stands left, -1 if it stands right, 0 if there is none."""
+    """Return 1 if the longer text is left, -1 if it is right, 0 if they are equally long or there is only one."""
     if each.b is None:
         return 0
     return (each.a.words > each.b.words) - (each.a.words < each.b.words)
@@ -56,7 +55,7 @@ def _walked(drawn: Sequence[DrawnItem], rng: Generator) -> list[DrawnItem]:
 
 
 def _even_degrees(drawn: Sequence[DrawnItem]) -> list[tuple[Node, Node]]:
-    """Return edges from each odd node to its origin's, and between those of origins that are odd then."""
+    """Return edges that make all degrees even: from odd texts to their origins, then between origins of odd degree."""
     texts = {text.key: text for each in drawn for text in (each.a, each.b) if text}
     degree = Counter(text.key for each in drawn for text in (each.a, each.b) if text)
     odd = [text for key, text in sorted(texts.items()) if degree[key] % 2]
@@ -67,7 +66,7 @@ def _even_degrees(drawn: Sequence[DrawnItem]) -> list[tuple[Node, Node]]:
 
 
 def _walk(start: Node, edges: list[tuple[Node, Node]], ends: dict[Node, list[int]], starts: list[Node | None]) -> None:
-    """Go along unused edges until there are none; every node is even, so the walk ends where it began."""
+    """Follow unused edges until none is left. All degrees are even, so the walk ends where it began."""
     node = start
     while ends[node]:
         node_after = ends[node].pop()

@@ -1,10 +1,10 @@
-"""Addresses: campaigns before they are launched."""
+"""URLs of a campaign's setup."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, content_api, views
 
-# A campaign before it is launched.
+# Pages of a campaign's setup.
 DRAFT = [
     path("setup/", views.setup, name="campaign_setup"),
     path("edit/", views.edit, name="campaign_edit"),

@@ -47,7 +47,7 @@ ALONG = ("study", "source", "instructions", "consent_text")
 
 
 def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Let in members of this role, and give the view the campaign; those that models judge are not found."""
+    """Require this role and pass the campaign to the view; respond 404 for campaigns of model judges."""
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @study_page(role)
@@ -63,7 +63,7 @@ def of_people(role: Role = Role.EDITOR) -> Callable[[Callable[..., HttpResponseB
 
 @study_page(Role.EDITOR)
 def new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Ask what a campaign is; POST makes a draft with the usual questions and texts."""
+    """Ask for the name and type of a campaign; POST creates a draft with the default questions and texts."""
     form = NewForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -77,7 +77,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def tab_context(request: HttpRequest, campaign: Campaign, tab: str) -> dict[str, Any]:
-    """Return what every tab of a campaign's page shows."""
+    """Return the context that all tabs of a campaign share."""
     role: Role = request.study_role  # type: ignore[attr-defined] # set by study_page
     return {
         "campaign": campaign,
@@ -93,7 +93,7 @@ def tab_context(request: HttpRequest, campaign: Campaign, tab: str) -> dict[str,
 @of_people(Role.VIEWER)
 @require_safe
 def setup(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Show what is set for a campaign, and what it comes to."""
+    """Show the setup of a campaign with its forecast."""
     forecast = forecasts.forecast(campaign) if setup_cards.is_run_here(campaign) else None
     context = tab_context(request, campaign, "Setup") | {
         "forecast": forecast,
@@ -128,7 +128,7 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people()
 def launch_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Show what a campaign comes to, and what is missing; POST draws its questionnaires, or opens it."""
+    """Show the forecast of a campaign and what is missing; POST draws its questionnaires or opens it."""
     if request.method == "POST":
         if step := LAUNCH_STEPS.get(request.POST.get("do", "")):
             return step(request, campaign)
@@ -154,7 +154,7 @@ def _launch_context(campaign: Campaign) -> dict[str, Any]:
 @of_people()
 @require_POST
 def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Make a draft like this campaign."""
+    """Copy a campaign as a new draft."""
     copy = services.clone_campaign(campaign=campaign, now=timezone.now())
     messages.success(request, f"The copy “{copy.name}” is ready. It has no questionnaires or judgments yet.")
     return redirect("campaign_setup", campaign.study.slug, copy.pk)
@@ -199,7 +199,7 @@ def restore(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def put(form: forms.BaseForm, error: CampaignProblem) -> None:
-    """Put what is wrong beside the fields that it is about."""
+    """Add the messages to the fields that they concern."""
     problems = error.problems if isinstance(error, BadCampaign) else {"": str(error)}
     for field, problem in problems.items():
         form.add_error(field if field in form.fields else None, problem)
@@ -231,7 +231,7 @@ LAUNCH_STEPS: dict[str, Callable[[HttpRequest, Campaign], HttpResponse]] = {"dra
 @of_people(Role.VIEWER)
 @require_safe
 def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Show everything that judges are told before they get a questionnaire, and lead to one."""
+    """Show everything that judges read before they get a questionnaire, with a link to a questionnaire."""
     kept = design.read_design(campaign.design)
     context = {
         "campaign": campaign,
@@ -248,8 +248,8 @@ def preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_safe
 @audited(AuditedContent.RESPONSE)
 def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
-    """Show a questionnaire to be tried out, by its number from 1."""
-    # Imported ones have no position: they are tried in the order in which they came.
+    """Preview a questionnaire by its number, from 1."""
+    # Imported questionnaires have no position; they are numbered in the order of their import.
     ordered = campaign.questionnaires.order_by(F("position").asc(nulls_last=True), "pk")
     shown = ordered.select_related("campaign__study")[max(number - 1, 0) : number]
     if not shown:
@@ -270,7 +270,7 @@ HARDEST = 50
 
 @of_people()
 def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Change what judges are told."""
+    """Change the instructions for judges."""
     text = campaign.instructions.text if campaign.instructions else ""
     usual = {"text": services.default_instructions(campaign)}
     form = InstructionsForm(_posted(request), initial=usual if "usual" in request.GET else {"text": text})
@@ -283,7 +283,7 @@ def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people()
 def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Change what judges are asked to agree to."""
+    """Change the consent text."""
     held, names = campaign.consent_text, ("text", "text_licence", "timing_licence")
     initial = {name: getattr(held, name, "") for name in names}
     form = ConsentForm(
@@ -298,7 +298,7 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people()
 def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Change the questions in a table; each that differs becomes a new version."""
+    """Edit the questions in a table. Changed questions become new versions."""
     rows, focus, problems = campaign_forms.rows_of(questions.questions_of(campaign)), "", []
     is_draft = campaign.state == CampaignState.DRAFT
     if request.method == "POST" and is_draft:
@@ -331,7 +331,7 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 @of_people()
 def expert_items(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Show the items of an expert campaign's source, the hardest first; POST picks and drops those of the page."""
+    """Show the items of an expert campaign's source, most difficult first; POST picks and drops those of the page."""
     if campaign.source is None:
         raise Http404("Only campaigns that ask another one's items again pick them.")
     kept = design.read_design(campaign.design)
@@ -369,12 +369,12 @@ def _posted(request: HttpRequest) -> Any:
 
 
 def _is_to_save(request: HttpRequest, form: forms.Form) -> bool:
-    """Say whether a form is to be saved: it was sent, not just to be looked at, and is in order."""
+    """Return whether a form is valid and submitted to be saved, not only for a preview."""
     return request.method == "POST" and "preview" not in request.POST and form.is_valid()
 
 
 def _saved(form: forms.Form, save: Callable[[], object]) -> bool:
-    """Save what a form says; put what is wrong into the form."""
+    """Save a form; add the problems to the form if it is refused."""
     try:
         save()
     except CampaignProblem as error:

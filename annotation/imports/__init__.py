@@ -1,1 +1,1 @@
-"""Import of what judging holds: questionnaires, judgments from elsewhere, the published corpus."""
+"""Imports of judging: questionnaires, external judgments, the published corpus."""

@@ -1,4 +1,4 @@
-"""Store judgments that were collected elsewhere, with campaigns, pairs, items and assignments."""
+"""Store judgments that were collected elsewhere, with their campaigns, pairs, items and assignments."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,13 +24,13 @@ from writing.corpus.imports.problems import Problems
 from writing.models import Response, Topic
 
 CAUSE = "imported"
-# One value for each of a campaign's dimensions; None where the answer has none.
+# A value for each of a campaign's dimensions; None if missing.
 Labels = tuple[int | None, ...]
 
 
 @dataclass(slots=True)
 class Answer:
-    """One participant's answer to one item on all dimensions: to a pair, or to an item known by name only."""
+    """A participant's answer to one item on all dimensions: for a pair, or for an item with only a name."""
 
     file: str
     line: int
@@ -40,7 +40,7 @@ class Answer:
     values: Labels
     pair: tuple[str, str] | None = None
     item: str = ""
-    position: int | None = None  # None: as they come
+    position: int | None = None  # None: in the order of the answers
     repeat: int = 0
     external_id: str = ""
     justifications: tuple[str, ...] = ()
@@ -49,13 +49,13 @@ class Answer:
 
     @property
     def key(self) -> tuple[str, str] | str:
-        """What tells items apart."""
+        """Identifies the item."""
         return self.pair or self.item
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What campaign the answers belong to."""
+    """The campaign that the answers belong to."""
 
     name: str
     kind: CampaignKind
@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass
 class _Rows:
-    """What is in the database of a campaign while its answers are stored."""
+    """The database rows of a campaign while its answers are stored."""
 
     campaign: Campaign
     items: dict[Any, Item] = field(default_factory=dict)
@@ -78,14 +78,14 @@ class _Rows:
 def store(
     *, study: Study, plan: Plan, answers: Sequence[Answer], problems: Problems, now: datetime
 ) -> tuple[Campaign, dict[str, int]]:
-    """Store a campaign's answers in the order in which they come; equal ones are left alone. Count what was made.
+    """Store a campaign's answers in order; return the campaign and the number of new rows. Equal answers are skipped.
 
-    Judgments are numbered as they come in, so that "the first k votes" are the first of the file.
+    Judgments get ascending ids in the order of the file, so that "the first k votes" are the first in the file.
 
     Raises
     ------
     BadInput
-        if an answer refers to what is not there or contradicts what is stored.
+        if an answer refers to something missing or contradicts a stored one.
     """
     responses = _responses(study, answers)
     topics = _topics(study, answers)
@@ -101,14 +101,14 @@ def store(
     people = bulk.ensure_participants(study=study, people=[answer.participant for answer in answers], now=now)
     counts["assignments"] = _ensure_assignments(rows, answers, people, now)
     problems.refuse_any()
-    # The triggers of a judgment look these up for every row; without fresh statistics they read whole tables.
+    # The triggers of judgments query these tables for every row. Without fresh statistics they would scan them.
     bulk.analyse(Item, Questionnaire, QuestionnaireItem, Assignment)
     created, unchanged = _store_judgments(rows, plan, answers, problems)
     return campaign, counts | {"judgments": created, "judgments_unchanged": unchanged}
 
 
 def _responses(study: Study, answers: Iterable[Answer]) -> dict[str, tuple[int, str]]:
-    """Return row and topic of each response that is in a pair."""
+    """Return the row and the topic of each response of a pair."""
     ids = {response for answer in answers if answer.pair for response in answer.pair}
     responses = {}
     for batch in bulk.batches(ids):
@@ -129,7 +129,7 @@ def _topics(study: Study, answers: Iterable[Answer]) -> dict[str, Topic]:
 def _has_references(
     answer: Answer, responses: Mapping[str, tuple[int, str]], topics: Mapping[str, Topic], problems: Problems
 ) -> bool:
-    """Say whether all that an answer refers to is there; note what is not."""
+    """Return whether everything that an answer refers to exists; report what is missing."""
     wrong: list[tuple[str, str, str]] = []
     if answer.topic not in topics:
         message = f"there is no topic {answer.topic} in this study or this import"
@@ -178,7 +178,7 @@ def _ensure_items(
     responses: Mapping[str, tuple[int, str]],
     topics: Mapping[str, Topic],
 ) -> int:
-    """Fill `rows.items`; return how many pairs were made."""
+    """Fill `rows.items`; return the number of new pairs."""
     first: dict[tuple[str, str] | str, Answer] = {}
     for answer in answers:
         first.setdefault(answer.key, answer)
@@ -220,7 +220,7 @@ def _ensure_questionnaires(rows: _Rows, answers: Sequence[Answer], now: datetime
 
 
 def _ensure_entries(rows: _Rows, answers: Sequence[Answer], problems: Problems) -> list[Answer]:
-    """Put the items into their questionnaires, each at its position. Return the answers whose item has one."""
+    """Add the items to their questionnaires at their positions. Return the answers whose item has a position."""
     places: dict[tuple[int, int], int] = {}  # questionnaire, item -> position
     holders: dict[tuple[int, int], int] = {}  # questionnaire, position -> item
     following: dict[int, int] = {}
@@ -287,7 +287,7 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
     fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
     for assignment_id, item_id, dimension_id, repeat, value_there in stored.values_list(*fields).iterator(10_000):
         known[assignment_id, item_id, dimension_id, repeat] = value_there
-    # A campaign keeps asking the versions that it began with.
+    # A campaign keeps the versions of its questions.
     campaign_dimensions = list(rows.campaign.campaign_dimensions.select_related("dimension").order_by("position", "id"))
     dimensions = {entry.dimension.name: entry.dimension for entry in campaign_dimensions}
     missing: list[Judgment] = []
@@ -321,7 +321,7 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
 
 
 def _contradiction(stored: int, value: int, dimension: Dimension) -> tuple[str, str] | None:
-    """Return what was expected and what is wrong with a judgment that the study cannot hold."""
+    """Return the expected value and the problem of a judgment that cannot be stored."""
     if stored != value:
         return "the same judgment as before", f"the study has {stored} of this participant for this item, not {value}"
     if value not in dimension.values:

@@ -1,4 +1,4 @@
-"""The importers of judging."""
+"""Importers of judging."""
 
 from datetime import datetime
 
@@ -55,6 +55,6 @@ QUESTIONNAIRE = Importer(
 
 
 def register() -> None:
-    """Register the imports of judging."""
+    """Register the importers of judging."""
     for importer in (CORPUS, QUESTIONNAIRE):
         importers.register(importer)

@@ -8,9 +8,9 @@ from ..campaigns.models import Campaign
 
 
 class PlatformSubmission(models.Model):
-    """A platform's own record of one submission to a campaign.
+    """A platform's record of one submission to a campaign.
 
-    Imported ones name their worker but no questionnaire: which of a worker's assignments it was cannot be told.
+    Imported records name a worker but no questionnaire, so they cannot be linked to an assignment.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="platform_submissions")

@@ -1,4 +1,4 @@
-"""Questionnaires as JSON: instructions in Markdown, and the questions asked of each item."""
+"""Questionnaires as JSON: instructions in Markdown, and the questions about each item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ SHAPE = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as it comes in; the fields of a dimension."""
+    """An imported question, with the fields of a dimension."""
 
     name: str
     content: dict[str, Any]
@@ -67,7 +67,7 @@ class QuestionnaireInput:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a questionnaire is in the study: a version of instructions, and of each dimension in order."""
+    """A stored questionnaire: a version of the instructions, and of each dimension in order."""
 
     instructions: Instructions
     dimensions: Sequence[Dimension]
@@ -80,14 +80,14 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
     Raises
     ------
     BadInput
-        with everything that is wrong with it.
+        with all problems found.
     """
     text = json_lines.read_text(member, problems)
     value = json_lines.MISSING if text is None else json_lines.parse_json(text, problems, file=member.name, line=1)
     problems.refuse_any()
     data = json_lines.check_record(_with_values(value), SHAPE, problems, file=member.name, line=1)
     problems.refuse_any()
-    assert data is not None  # or there was a problem
+    assert data is not None  # there was a problem otherwise
     _check_questions(data, member, problems)
     problems.refuse_any()
     questions = tuple(_question(question, data["type"]) for question in data["questions"])
@@ -96,7 +96,7 @@ def read(member: Member, problems: Problems) -> QuestionnaireInput:
 
 @transaction.atomic
 def store(*, study: Study, questionnaire: QuestionnaireInput, now: datetime) -> Stored:
-    """Store instructions and dimensions; what the study has already with the same content stays as it is."""
+    """Store instructions and dimensions; versions with the same content are reused."""
     bulk.lock_imports(study)
     instructions, created = versions.ensure(
         Instructions, study=study, name=questionnaire.name, now=now, text=questionnaire.instructions
@@ -121,7 +121,7 @@ def _question(fields: dict[str, Any], type_: str) -> Question:
 
 
 def _with_values(value: Any) -> Any:
-    """Give options that are plain words their values; anything else is left for the shape to judge."""
+    """Replace plain-text options by objects with values. Everything else is left for the schema check."""
     if not isinstance(value, dict) or not isinstance(value.get("questions"), list):
         return value
     questions = [
@@ -134,7 +134,7 @@ def _with_values(value: Any) -> Any:
 
 
 def _valued(options: list[Any], type_: Any) -> list[Any]:
-    # Letters say which side they mean; other words stand in order: left, (neither,) right, or from the lowest up.
+    # Letters determine the side. Other labels are in order: left, (neither,) right; or from lowest to highest.
     if not all(isinstance(option, str) for option in options):
         return options
     letters = [LETTERS.get(option.strip().lower()) for option in options]

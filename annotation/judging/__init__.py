@@ -1,19 +1,19 @@
-"""The questionnaire and its answers: who judges which, how long it is theirs, what comes of it, what it pays.
+"""Judging: assignment of questionnaires, leases, answers, submission, decisions and pay.
 
 | module | what |
 |---|---|
-| `slots` | the k slots of each questionnaire, free or held |
-| `eligibility` | which questionnaires a participant must not judge |
-| `claims` | one person gets a questionnaire that has a free slot; who was late goes on |
-| `leases` | what somebody has in hand, and until when; how a slot becomes free again |
+| `slots` | the k slots of each questionnaire, each free or held |
+| `eligibility` | questionnaires that a participant must not judge |
+| `claims` | assign a questionnaire with a free slot to a participant; resume one that was lost |
+| `leases` | the current assignment of a participant and its deadline; how slots become free again |
 | `questionnaire_content`, `response_layout` | what a questionnaire asks and shows |
-| `answers` | answers as they are given, and how long each item is looked at |
-| `submission` | a complete questionnaire is handed in, in time or late |
-| `decisions` | what researchers decide |
-| `lifecycle` | what may follow on what, with the slot that an assignment holds (`crowdrag.assignments`) |
-| `platform_status` | what a recruitment platform says of a visit, and is told of the work |
-| `activity`, `queries` | what campaigns offer to judges, and what these read of their questionnaires |
-| `erasure` | erasing what somebody judged, and quotes of what somebody wrote |
+| `answers` | store answers as they are given, and the viewing times of items |
+| `submission` | submit a complete questionnaire, in time or late |
+| `decisions` | decisions of researchers |
+| `lifecycle` | allowed transitions of an assignment, with its slot (`crowdrag.assignments`) |
+| `platform_status` | status updates from and to recruitment platforms |
+| `activity`, `queries` | what campaigns offer to judges, and what judges see of their questionnaires |
+| `erasure` | erase a participant's judgments, and quotes of what a participant wrote |
 
-Locks are taken in one order: participant, assignment, slot. Whoever waits for a slot holds no slot.
+Locks are taken in this order: participant, assignment, slot. A transaction that waits for a slot holds no slot.
 """

@@ -1,4 +1,4 @@
-"""Judging as an activity: the offer to participants, and the section on their dashboard."""
+"""Judging as an activity: the offer to participants, and its section on their dashboard."""
 
 import re
 from dataclasses import dataclass
@@ -24,23 +24,23 @@ _HEADING = re.compile(r"^##[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 
 
 def activities_of(study: Study) -> list[Activity]:
-    """Return a study's campaigns in which people can take part: those that hand out questionnaires and were opened."""
+    """Return a study's campaigns in which people can take part: those with slots that were opened."""
     campaigns = Campaign.objects.filter(study=study, has_slots=True).exclude(state=CampaignState.DRAFT)
     return [_activity(campaign) for campaign in campaigns.select_related("consent_text").order_by("pk")]
 
 
 def title(campaign: Campaign) -> str:
-    """Return what people who judge call a campaign; its own name is the researchers' and may say too much."""
+    """Return the title of a campaign for judges. Its name is internal and may reveal too much."""
     return _("Rate answers") if campaign.kind == CampaignKind.POINTWISE else _("Compare answers")
 
 
 def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
-    """Return what a campaign offers; None where it has no consent text."""
+    """Return the offer of a campaign; None without a consent text."""
     if campaign.consent_text is None:
         return None
     return Offer(
         title=title(campaign),
-        what=lazy(_what, str)(campaign),  # an offer is looked at with each page, and its words hardly ever
+        what=lazy(_what, str)(campaign),  # lazy: offers are loaded for every page, but their text is rarely shown
         repeats=""
         if campaign.questionnaires_per_person == 1
         else _("You can do several questionnaires, one after another."),
@@ -55,14 +55,14 @@ def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
 
 @dataclass(frozen=True)
 class InstructionSections:
-    """Instructions in Markdown: what stands before the first heading, and a title and a text for each heading."""
+    """Instructions in Markdown: the text before the first heading, then a title and a text for each heading."""
 
     lead: str
     sections: tuple[tuple[str, str], ...]
 
 
 def instruction_sections(text: str) -> InstructionSections:
-    """Split instructions at their headings of the second level: the lead is read at once, the rest on demand."""
+    """Split instructions at their second-level headings: the lead is shown at once, the rest on demand."""
     lead, *parts = _HEADING.split(text)
     return InstructionSections(
         lead.strip(), tuple(zip(parts[::2], (each.strip() for each in parts[1::2]), strict=True))
@@ -70,17 +70,17 @@ def instruction_sections(text: str) -> InstructionSections:
 
 
 def hourly_pay(campaign: Campaign) -> int:
-    """Return what the pay is an hour, if it takes as long as was said; in minor units."""
+    """Return the pay per hour at the stated duration, in minor units."""
     return round((campaign.pay or 0) * 60 / campaign.minutes)
 
 
 def least_minutes(campaign: Campaign) -> int:
-    """Return in how many minutes nobody reads a questionnaire, as it is said to people: rounded down."""
+    """Return the minimum minutes for a questionnaire as stated to judges, rounded down."""
     return (campaign.minimum_seconds or 0) // 60
 
 
 def has_checks(campaign: Campaign) -> bool:
-    """Say whether some questions of the campaign say which answer to give: people are told so before."""
+    """Return whether the campaign has attention checks. Judges are told so in advance."""
     return AttentionCheck.objects.filter(questionnaire__campaign=campaign).exists()
 
 
@@ -99,7 +99,7 @@ def _what(campaign: Campaign) -> str:
 
 
 def _size(campaign: Campaign) -> list[str]:
-    """Say how much a questionnaire asks, as far as it is drawn, and what comes before the first one."""
+    """Return the size of a questionnaire, if drawn, and what comes before the first one."""
     parts = []
     size = questionnaire_content.size(campaign)
     examples = TrainingItem.objects.filter(campaign=campaign).count() or int(practice.applies(campaign))
@@ -144,7 +144,7 @@ def _activity(campaign: Campaign) -> Activity:
 
 
 def dashboard_section(campaign: Campaign, participant: Participant) -> dict[str, Any]:
-    """Return what a judge's own page shows of a campaign."""
+    """Return the section of a campaign on a judge's dashboard."""
     overview = queries.judge_overview(campaign, participant)
     return {
         "campaign": campaign,
@@ -162,14 +162,14 @@ def _assignment_about(campaign: Campaign, participant: Participant, about: str) 
 
 
 def review_url(campaign: Campaign, participant: Participant, about: str) -> str:
-    """Return where a reviewer looks at this assignment, if it is this judge's."""
+    """Return the URL where a reviewer sees this assignment, if it is this judge's."""
     if _assignment_about(campaign, participant, about) is None:
         return ""
     return reverse("screening_assignment", args=[participant.study.slug, campaign.pk, about])
 
 
 def reversal_url(campaign: Campaign, participant: Participant, about: str) -> str:
-    """Return where a reviewer takes a rejection back, if this assignment of the judge's was rejected."""
+    """Return the URL where a reviewer reverses the rejection of this judge's assignment."""
     assignment = _assignment_about(campaign, participant, about)
     if assignment is None or assignment.state != AssignmentState.REJECTED:
         return ""
@@ -177,23 +177,23 @@ def reversal_url(campaign: Campaign, participant: Participant, about: str) -> st
 
 
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
-    """Return what people call this assignment, if it is this judge's."""
+    """Return the display name of this assignment, if it is this judge's."""
     assignment = _assignment_about(campaign, participant, about)
     return _("A questionnaire from %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
 
 
 def owed(campaign: Campaign, participant: Participant) -> int:
-    """Return what somebody has earned in a campaign, in minor units."""
+    """Return what a participant has earned in a campaign, in minor units."""
     return ASSIGNMENTS.total_earned(participant, questionnaire__campaign=campaign)
 
 
 def awaited(campaign: Campaign, participant: Participant) -> int:
-    """Return what of somebody's judging in a campaign waits for a decision, in minor units."""
+    """Return the pay of a participant's judgments in a campaign that await a decision, in minor units."""
     return ASSIGNMENTS.total_awaited(participant, questionnaire__campaign=campaign)
 
 
 def erasure(campaign: Campaign, participant: Participant) -> list[str]:
-    """Return what becomes of what somebody judged if they have it erased (`erasing`); nothing where they have not."""
+    """Return what happens to a participant's judgments on erasure (`erasure`); empty if there are none."""
     theirs = Assignment.objects.filter(participant=participant, questionnaire__campaign=campaign)
     trained = TrainingAnswer.objects.filter(participant=participant, training_item__campaign=campaign)
     if not theirs.exists() and not trained.exists():

@@ -1,6 +1,7 @@
 """Store answers one by one. They can be changed until the questionnaire is submitted.
 
-And how long somebody looks at each item, as the browser sums it up; what comes late or twice changes nothing.
+Also store how long the participant looks at each item, as summed by the browser. Late or repeated reports change
+nothing.
 """
 
 import copy
@@ -33,16 +34,15 @@ from ..models import (
 from . import leases, problems
 from .lifecycle import ASSIGNMENTS
 
-# In these states answers are taken: whoever was late may finish, and hand in.
+# States that accept answers. Late participants may finish and submit.
 TAKES: Final = frozenset({AssignmentState.ASSIGNED, AssignmentState.TIMED_OUT, AssignmentState.RETURNED})
 LONGEST_JUSTIFICATION: Final = 10_000
-# The columns' limits.
+# Limits of the database columns.
 MOST_REVISIONS: Final = 2_147_483_647
 
-# Almost every answer is new, or replaces the one before it, and nothing stands in its way. It is stored by one
-# statement that stays prepared, and commits by itself. The assignment's row is the lock: whoever waited for it sees its
-# newest version, and finds none that was handed in, taken back, or erased (which has no name) meanwhile. What is
-# not stored so is looked at step by step.
+# Most answers are new or replace the previous revision, without conflict. One prepared statement stores them and
+# commits by itself. It locks the assignment's row: a statement that had to wait sees the newest version, and finds no
+# row if the assignment was submitted, taken back or erased (no external_id) meanwhile. Other cases take the slow path.
 HELD: Final = """
     held AS (
         SELECT mine.id, mine.state, mine.lease_until, mine.assigned_at, mine.questionnaire_id
@@ -109,11 +109,11 @@ def answer(
     Raises
     ------
     OtherAnswer
-        if the answer replaces another one than the one that is stored.
+        if the stored answer is not the one that this answer replaces.
     BadAnswer
         if it answers no question of the questionnaire.
     HandedIn, LeftStudy
-        if answers are taken no more.
+        if answers are no longer accepted.
     """
     justification = storable_text(justification).strip()
     if len(justification) > LONGEST_JUSTIFICATION:
@@ -128,7 +128,7 @@ def answer(
 def _stored(
     assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
 ) -> Judgment | None:
-    """Store an answer at once; None if that cannot be, for whatever reason."""
+    """Store an answer with the prepared statement; return None if that fails for any reason."""
     numbers = {"item": item, "dimension": dimension, "value": value, "revision": revision}
     if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
         return None
@@ -146,14 +146,14 @@ def _stored(
 
 
 def held_parameters(assignment: Assignment) -> dict[str, Any]:
-    """Return what `HELD` asks for."""
+    """Return the parameters of `HELD`."""
     return {"assignment": Int8(assignment.pk), "external_id": assignment.external_id, "takes": TAKEN}
 
 
 def as_it_is(
     assignment: Assignment, state: str, lease_until: datetime | None, minutes: int, now: datetime
 ) -> Assignment:
-    """Return an assignment as a statement found it, its lease renewed after that has committed."""
+    """Return an assignment with the state that a statement found, and renew its lease. Call it after the commit."""
     unchanged = copy.copy(assignment)
     unchanged.state, unchanged.lease_until = state, lease_until
     leases.renew(unchanged, now, minutes=minutes)
@@ -164,7 +164,7 @@ def as_it_is(
 def _look_closer(
     assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
 ) -> Judgment:
-    """Find out why an answer was not stored at once: it was before, it must not be, or something came before it."""
+    """Store an answer the slow way, or raise why it cannot be stored. A repeated answer is not stored again."""
     assignment = lock_for_answers(assignment)
     _check_question(assignment, item, dimension, value)
     known = Judgment.objects.filter(assignment=assignment, item=item, dimension=dimension, repeat=0).first()
@@ -181,7 +181,7 @@ def _look_closer(
 
 @transaction.atomic
 def answer_check(*, assignment: Assignment, check: int, value: int, revision: int, now: datetime) -> CheckAnswer:
-    """Store the answer to an attention check, and renew the lease; problems are those of `answer`."""
+    """Store the answer to an attention check, and renew the lease. Raise the same errors as `answer`."""
     _check_revision(revision)
     assignment = lock_for_answers(assignment)
     check_asked = AttentionCheck.objects.filter(pk=_key(check), questionnaire=assignment.questionnaire_id).first()
@@ -201,7 +201,7 @@ def answer_check(*, assignment: Assignment, check: int, value: int, revision: in
 def state_confidence(
     *, assignment: Assignment, item: int, is_unsure: bool, revision: int, now: datetime
 ) -> ItemConfidence:
-    """Store whether a judge is unsure about an item, and renew the lease; problems are those of `answer`."""
+    """Store whether a judge is unsure about an item, and renew the lease. Raise the same errors as `answer`."""
     _check_revision(revision)
     assignment = lock_for_answers(assignment)
     if not QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=_key(item)).exists():
@@ -217,14 +217,14 @@ def state_confidence(
 
 
 def lock_for_answers(assignment: Assignment) -> Assignment:
-    """Return an assignment that takes answers, as it is now, held until the transaction ends; its judge is not held.
+    """Return the current version of an assignment that accepts answers, locked until the transaction ends.
 
-    Whoever hands in or lets somebody leave holds the assignment too, so nothing comes in behind them.
+    The participant is not locked. Submission and withdrawal lock the assignment too, so no answer is stored after them.
     """
     assignment = ASSIGNMENTS.lock_alone(assignment.pk)
     if assignment.state not in TAKES:
         raise problems.HandedIn(assignment, assignment.state)
-    # Read after the lock was had: they may have left while this waited for it.
+    # Read after the lock is acquired: the participant may have left in the meantime.
     assignment.participant.refresh_from_db(fields=["withdrawn_at", "erased_at"])
     if assignment.participant.withdrawn_at or assignment.participant.erased_at:
         raise LeftStudy(Assignment)
@@ -242,12 +242,12 @@ def _check_question(assignment: Assignment, item: int, dimension: int, value: in
 
 
 def _is_option(value: object, options: list[dict[str, Any]]) -> bool:
-    # True is 1 to Python, and to nobody else.
+    # `type(...) is int`, because True == 1 in Python.
     return type(value) is int and any(option["value"] == value for option in options)
 
 
 def _key(key: object) -> int:
-    """Return a key that the database can look for; 0 is nobody's."""
+    """Return a key in the range of the database; 0 is never used."""
     return key if type(key) is int and 0 < key < 2**63 else 0
 
 
@@ -257,7 +257,7 @@ def _check_revision(revision: object) -> None:
 
 
 def _replaces(known: Judgment | CheckAnswer | ItemConfidence, content: dict[str, Any], revision: int) -> bool:
-    """Say whether an answer is to be stored over the known one; False if it is the known one."""
+    """Return whether the answer replaces the stored one; False if they are equal."""
     if revision <= known.revision and all(getattr(known, name) == value for name, value in content.items()):
         return False
     if revision != known.revision + 1:
@@ -268,7 +268,7 @@ def _replaces(known: Judgment | CheckAnswer | ItemConfidence, content: dict[str,
 def _change(
     known: Judgment | CheckAnswer | ItemConfidence, content: dict[str, Any], revision: int, **at: datetime
 ) -> None:
-    # Compared once more in the statement itself: the caller's lock keeps others away, and this notices if not.
+    # The statement checks the revision again, in case the caller has no lock.
     stored = type(known)._default_manager.filter(pk=known.pk, revision=revision - 1)
     if not stored.update(**content, revision=revision, **at):
         known.refresh_from_db()
@@ -278,13 +278,13 @@ def _change(
 
 
 LONGEST_VISIT_NAME: Final = 36
-# So many openings of the page are told apart; nobody needs more.
+# The largest number of visits (openings of the page) to keep apart.
 MOST_VISITS: Final = 200
-# Counts that no person reaches.
+# No person reaches such counts.
 MOST: Final = 1_000_000
 _COLUMNS: Final = ("items", "active", "away", "looks", "leaves", "changes")
 
-# All of a report in one statement, as `answering.answer` does it. Rows are stored in the order of items.
+# One statement stores a whole report, like `answer` above. Rows are stored in the order of items.
 _STORE = f"""
     WITH {HELD}, told AS (
         SELECT * FROM unnest(%(items)s::bigint[], %(active)s::float8[], %(away)s::float8[], %(looks)s::int[],
@@ -329,7 +329,7 @@ def record_times(
 ) -> Assignment:
     """Store the sums of one visit (one opening of the page) so far, and renew the lease.
 
-    Nobody looks longer than the questionnaire has been theirs: more is cut off.
+    Times are capped at the time since the assignment.
 
     Raises
     ------
@@ -341,7 +341,7 @@ def record_times(
         )
     if not isinstance(times, Sequence):
         raise problems.BadAnswer(_("The times must be a list with one entry for each item."))
-    # The last one counts, where an item is told of twice.
+    # If an item is listed twice, the last entry counts.
     rows = dict(_parse_times(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
     arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
@@ -355,13 +355,13 @@ def record_times(
 
 @transaction.atomic
 def _refuse(assignment: Assignment) -> NoReturn:
-    """Say why a report was not stored."""
+    """Raise why a report was not stored."""
     lock_for_answers(assignment)
     raise problems.BadAnswer(_("The times must be for items of this questionnaire."))
 
 
 def active_seconds(assignment: Assignment) -> float | None:
-    """Return how long somebody looked at the items, over all visits; None where nothing was told."""
+    """Return how long the participant looked at the items, in seconds over all visits; None without reports."""
     seconds: float | None = ItemTime.objects.filter(assignment=assignment).aggregate(sum=Sum("active_seconds"))["sum"]
     return seconds
 

@@ -164,7 +164,7 @@ class OneAssignment(Endpoint):
 
 
 def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
-    """Return the questionnaires of a campaign that people were given, with all that is shown of them."""
+    """Return the assignments of a campaign with everything that is shown of them."""
     theirs = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     paid = Subquery(theirs.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField())
     assignments = Assignment.objects.filter(
@@ -174,7 +174,7 @@ def of(endpoint: Endpoint, campaign: int) -> QuerySet[Assignment]:
 
 
 def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
-    """Return one questionnaire as it is shown; whoever asks is noted to have seen it."""
+    """Return one questionnaire as shown, and record that the caller has seen it."""
     assignment = endpoint.one(of(endpoint, campaign), external_id=external_id)
     endpoint.about(assignment.participant, assignment.pk)
     assignment.known = dossier.collect(assignment)  # type: ignore[attr-defined] # what its serializer reads
@@ -183,12 +183,12 @@ def screened(endpoint: Endpoint, campaign: int, external_id: str) -> Any:
     return ScreenedRow(assignment).data
 
 
-# What is shown of these: without it each row would bring the texts of two responses and of its topic.
+# The related rows to show. Everything else is deferred, else each row would load the texts of its responses and topic.
 WITH_ASSIGNMENT = ("assignment__participant", "assignment__questionnaire", "dimension")
 SHOWN = ("assignment__state", "assignment__is_included", "assignment__participant__external_id",
          "assignment__questionnaire__external_id", "item_id", "dimension__name", "dimension__version", "value",
          "justification", "repeat", "judged_at")  # fmt: skip
-# By a query of its own: of twelve tables at once the database takes ten times as long to plan as to answer.
+# A separate query: planning a join of twelve tables takes the database ten times as long as running it.
 ITEM = Prefetch(
     "item",
     Item.objects.select_related("topic", "response", "pair__a", "pair__b").only(

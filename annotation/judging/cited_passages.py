@@ -1,6 +1,6 @@
 """The passages that an item's responses cite, for judges of campaigns that show them.
 
-Nothing but their texts: where a passage comes from may say whose response cites it.
+Contains only their texts, because the source of a passage may reveal whose response cites it.
 """
 
 from writing.models import RetrievedPassage
@@ -9,7 +9,7 @@ from ..models import Assignment, Item, QuestionnaireItem
 
 
 def load(assignment: Assignment, item: int) -> dict[int, str] | None:
-    """Return the cited passages of an item by their numbers in the text; None where the judge may not see them."""
+    """Return the cited passages of an item by their numbers in the text; None if the judge may not see them."""
     campaign = assignment.questionnaire.campaign
     entries = QuestionnaireItem.objects.filter(questionnaire=assignment.questionnaire_id, item=item)
     if not campaign.shows_passages or not entries.exists():

@@ -1,8 +1,7 @@
-"""Claim a questionnaire: exactly k people get each, however many claim at once.
+"""Claim a questionnaire: exactly k people get each one, also under concurrent claims.
 
-Many claim at the same moment, and most of those who come last get nothing; so a claim is a few statements that the
-database keeps prepared, and whoever gets nothing is told so after the first. The person's row is locked before the
-slot that they get.
+Many people claim at the same time, and most of the last ones get nothing. So a claim consists of a few prepared
+statements, and if nothing is left, the first one already shows it. The participant's row is locked before the slot.
 """
 
 from datetime import datetime, timedelta
@@ -22,8 +21,8 @@ from . import eligibility, leases, problems, slots
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
-# How often another slot is tried where a constraint said no. It can only be so when something other than a claim gave
-# the person an assignment, or a response that they wrote, in the same moment.
+# How often another slot is tried after a constraint violation. This happens only if the participant got an assignment
+# in another way, or wrote a response, at the same moment.
 TRIES: Final = 5
 REFUSALS: Final = (
     "assignment_nobody_twice_on_a_questionnaire",
@@ -34,7 +33,8 @@ CLAIMED: Final = "claimed"
 
 _LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
 
-# All at one moment: who has nothing in hand while no slot is free has not been given the last one just now.
+# A single statement, for a consistent snapshot. Otherwise a participant who has just got the last slot on another
+# connection could be told that nothing is left.
 _CONTEXT = """
     SELECT p.withdrawn_at IS NOT NULL OR p.erased_at IS NOT NULL,
         c.has_slots AND c.state = %(open)s AND c.consent_text_id IS NOT NULL,
@@ -56,7 +56,7 @@ _CONTEXT = """
 """
 
 _COLUMNS: Final = [column.attname for column in Assignment._meta.concrete_fields]
-# The assignment and the record of how it began.
+# Creates the assignment and its first transition.
 _ASSIGN = f"""
     WITH made AS (
         INSERT INTO annotation_assignment (questionnaire_id, participant_id, external_id, state, is_included,
@@ -71,12 +71,12 @@ _ASSIGN = f"""
     SELECT {", ".join(_COLUMNS)} FROM made
 """  # noqa: S608 -- names of columns
 
-# What the names of campaigns as ways of taking part begin with.
+# Prefix of the campaigns' names as activities.
 PREFIX = "judging-"
 
 
 class KnownAssignment(NamedTuple):
-    """An assignment that somebody has in the campaign already."""
+    """An assignment that the participant already has in the campaign."""
 
     pk: int
     state: str
@@ -84,7 +84,7 @@ class KnownAssignment(NamedTuple):
 
 
 class ClaimContext(NamedTuple):
-    """What a claim must know of a campaign and a person."""
+    """What a claim needs to know about a campaign and a participant."""
 
     has_left: bool
     is_open: bool
@@ -99,11 +99,11 @@ class ClaimContext(NamedTuple):
     assignments: list[KnownAssignment]
 
     def in_state(self, *states: str) -> list[KnownAssignment]:
-        """Return those of the person's assignments that are in one of these states, the first one first."""
+        """Return the participant's assignments in one of these states, oldest first."""
         return [one for one in self.assignments if one.state in states]
 
     def problem(self, session: str = "") -> WorkProblem | None:
-        """Return what keeps questionnaires from the person, whether or not there are any."""
+        """Return why the participant can get no questionnaire, regardless of free slots; None if they may."""
         judged = [one for one in self.assignments if one.state not in leases.NOT_JUDGED]
         if self.has_left:
             return LeftStudy(Assignment)
@@ -123,20 +123,20 @@ class ClaimContext(NamedTuple):
 
 
 def purpose(campaign: Campaign | int) -> str:
-    """Return what entry links to a campaign are for: the name of its way."""
+    """Return the purpose of entry links to a campaign."""
     return f"{PREFIX}{campaign.pk if isinstance(campaign, Campaign) else campaign}"
 
 
 def claim(*, campaign: Campaign, participant: Participant, session: str = "", now: datetime) -> Assignment:
-    """Give a person their next questionnaire; who has one in hand gets that one again.
+    """Assign the next questionnaire to a participant, or return the one that they are working on.
 
-    What somebody began and lost is theirs again while a slot of that questionnaire is free. `session` is the visit
-    from a recruitment platform: one visit stands for one questionnaire, unless that was returned.
+    A questionnaire that they began and lost is resumed if it has a free slot. `session` is the visit from a recruitment
+    platform: one visit is for one questionnaire, unless that was returned.
 
     Raises
     ------
     WorkProblem
-        with the reason why there is none: not open, not invited, no consent, enough judged, too late, nothing left.
+        with the reason: not open, not invited, no consent, limit reached, too late, or nothing left.
     """
     context = _claim_context(campaign, participant)
     if not context.assignments:
@@ -155,7 +155,7 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
 
 
 def obstacle(*, campaign: Campaign, participant: Participant, session: str = "") -> WorkProblem | None:
-    """Return why somebody would get nothing now, or None if they probably get something; only `claim` can tell."""
+    """Return why a participant would get nothing now, or None if they probably get something. Only `claim` can tell."""
     context = _claim_context(campaign, participant)
     if context.has_left:
         return LeftStudy(Assignment)
@@ -175,14 +175,14 @@ def obstacle(*, campaign: Campaign, participant: Participant, session: str = "")
 
 @transaction.atomic
 def resume(*, assignment: Assignment, now: datetime) -> Assignment:
-    """Let somebody go on with what they gave back or lost, while a slot of the questionnaire is free.
+    """Resume an assignment that was returned or timed out, if its questionnaire has a free slot.
 
     Raises
     ------
     TooLate
-        if all its slots are held; what is there can still be handed in.
+        if all its slots are held. The answers so far can still be submitted.
     WorkProblem
-        for what keeps other questionnaires from them, too.
+        if the participant cannot get other questionnaires either.
     """
     assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.ASSIGNED:
@@ -198,9 +198,9 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 
 
 def _claim(campaign: Campaign, participant: Participant, session: str, now: datetime) -> Assignment:
-    # The person's row is the lock: however often a button is pressed, one questionnaire comes of it.
+    # The lock on the participant ensures that repeated clicks give only one questionnaire.
     _lock(participant)
-    # Read after the lock was had: what the person did at another connection meanwhile is seen.
+    # Read after the lock is acquired, to see what the participant did on another connection meanwhile.
     context = _claim_context(campaign, participant)
     if context.has_left:
         raise LeftStudy(Assignment)
@@ -216,7 +216,7 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
     slot = slots.lock_free_slot(campaign=campaign.pk, excluded=_excluded(context, campaign, participant))
     if slot is not None:
         return _assign(context, participant, slot, session, now)
-    # Who gave something back and finds nothing else may change their mind.
+    # If nothing else is left, participants may resume what they returned.
     for lost in context.in_state(S.RETURNED):
         if (back := _resumed(lost.pk, session, now)) is not None:
             return back
@@ -245,14 +245,14 @@ def _claim_context(campaign: Campaign, participant: Participant) -> ClaimContext
 
 
 def _excluded(context: ClaimContext, campaign: Campaign, participant: Participant) -> list[int]:
-    """Return the questionnaires that are not for this person; most who come have neither judged nor written."""
+    """Return the questionnaires that this participant must not get, without a query for most new participants."""
     if not context.assignments and not context.wrote:
         return []
     return eligibility.excluded_questionnaires(campaign=campaign.pk, participant=participant.pk)
 
 
 def _visited(held: KnownAssignment, context: ClaimContext, session: str) -> Assignment:
-    """Note by which visit somebody judges what they have in hand; a visit that stands for another one is none."""
+    """Store the visit of the current assignment, unless that visit belongs to another assignment."""
     if session and not any(one.session == session for one in context.assignments):
         Assignment.objects.filter(pk=held.pk).update(session=session)
     return Assignment.objects.select_related("questionnaire__campaign__study", "participant").get(pk=held.pk)
@@ -281,9 +281,9 @@ def _assign(
 
 
 def _resumed(lost: int, session: str, now: datetime) -> Assignment | None:
-    """Give somebody back what they lost, if a slot of it is free."""
+    """Resume a lost assignment; None if its questionnaire has no free slot."""
     try:
-        # Undone with its savepoint where there is no slot.
+        # The savepoint undoes the transition if there is no slot.
         with transaction.atomic():
             assignment = ASSIGNMENTS.lock_alone(lost)
             until = now + leases.lease_length(assignment.questionnaire.campaign)

@@ -1,7 +1,7 @@
-"""Decisions about assignments. Acceptance, payment and inclusion are separate, each with its reason.
+"""Decisions about assignments. Acceptance, payment and inclusion are separate, each with its own reason.
 
-An accepted assignment is one of the k. A rejected one is none: its slot is free, and somebody else judges. What was
-erased at its judge's wish can still be paid, and nothing else.
+An accepted assignment is one of the k. A rejected one is not: its slot is free for another judge. An assignment that
+was erased at the judge's request can still be paid, but nothing else.
 """
 
 from collections.abc import Mapping
@@ -30,10 +30,10 @@ SLOT_TAKEN: Final = "Another judge has taken this place. Accept the questionnair
 
 @transaction.atomic
 def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
-    """Accept an assignment: it is paid, and counts in the analysis unless it was decided otherwise before.
+    """Accept an assignment: it is paid, and counts in the analysis unless it was excluded before.
 
-    Accepted again it stays accepted, and is paid once. A rejected one is accepted when somebody says why: with a slot
-    of its questionnaire if one is free, else as surplus, paid and not counted.
+    Accepting it again has no further effect. Accepting a rejected one needs a reason: it gets a free slot of its
+    questionnaire, or becomes surplus (paid but not counted).
 
     Raises
     ------
@@ -62,10 +62,10 @@ def reject(
     pay_part: int = 0,
     evidence: Mapping[str, Any] | None = None,
 ) -> Assignment:
-    """Reject an assignment: nothing, a part or all of its pay; left out of the analysis; its slot is free again.
+    """Reject an assignment: pay nothing, a part or all; exclude it from the analysis; free its slot.
 
-    One that was accepted may be taken back; what was paid stays paid. `evidence` is kept with the decision to leave it
-    out: what stood beside it when it was decided.
+    An accepted assignment can be rejected, but what was paid stays paid. `evidence` is stored with the exclusion: what
+    the reviewer saw when deciding.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def reject(
 
 @transaction.atomic
 def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
-    """Let a surplus assignment have a slot of its questionnaire that is free: it waits for a decision like any other.
+    """Give a surplus assignment a free slot of its questionnaire; it then awaits a decision like any other.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def take_up(*, assignment: Assignment, by: User, now: datetime, note: str = "") 
 
 @transaction.atomic
 def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: datetime | None = None) -> Any | None:
-    """Return an assignment to review, and return the decision that is undone; None if it was undone before.
+    """Return an assignment to review, and return the undone decision; None if it was undone before.
 
-    `at` names the decision by its moment, so that no later one is undone by mistake.
+    `at` identifies the decision by its time, so that no later decision is undone by mistake.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: dateti
 def include(
     *, assignment: Assignment, reason: str, evidence: Mapping[str, Any] | None = None, by: User, now: datetime
 ) -> AssignmentDecision:
-    """Let an assignment's judgments count in the analysis once it is accepted, whatever it was paid.
+    """Include an assignment's judgments in the analysis once it is accepted, regardless of payment.
 
     Raises
     ------
@@ -137,12 +137,12 @@ def include(
 def exclude(
     *, assignment: Assignment, reason: str, evidence: Mapping[str, Any] | None = None, by: User, now: datetime
 ) -> AssignmentDecision:
-    """Leave an assignment's judgments out of the analysis, whatever it was paid."""
+    """Exclude an assignment's judgments from the analysis, regardless of payment."""
     return _change(assignment, reason, evidence, by, now, holds=False)
 
 
 def _reverse(assignment: Assignment, note: str, by: User, now: datetime) -> Assignment:
-    """Accept what was rejected, and pay the rest."""
+    """Accept a rejected assignment, and pay the rest."""
     if not note:
         raise NeedsReason(Assignment)
     counts = assignment.participant.erased_at is None

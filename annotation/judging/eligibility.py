@@ -7,8 +7,8 @@ from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
 
-# Which questionnaires of a campaign somebody may not get: those that they were given before or that share an item with
-# one of these, and those with a response that they wrote.
+# Questionnaires of a campaign that a participant must not get: those that they were assigned before or that share an
+# item with one of these, and those with a response that they wrote.
 _EXCLUDED = """
     SELECT mine.questionnaire_id FROM annotation_assignment mine WHERE mine.participant_id = %(participant)s
     UNION
@@ -31,8 +31,9 @@ _EXCLUDED = """
 
 
 def excluded_questionnaires(*, campaign: int, participant: int) -> list[int]:
-    """Return the questionnaires that somebody may not get. It is asked once for each claim: however many slots there
-    are, they are compared with it, and not with all that somebody judged and wrote.
+    """Return the questionnaires that a participant must not get.
+
+    Called once per claim, so that slots are compared with this list and not with everything the participant did.
     """
     with prepared_statements.cursor() as cursor:
         cursor.execute(_EXCLUDED, {"campaign": Int8(campaign), "participant": Int8(participant)})

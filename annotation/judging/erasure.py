@@ -1,4 +1,4 @@
-"""Erase what a participant judged, and what others quoted of what they wrote."""
+"""Erase a participant's judgments, and quotes in others' comments of what a participant wrote."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,13 +27,13 @@ from ..models import (
 )
 from . import leases
 
-# So many words in a row are a quotation; fewer are often the same by chance.
+# Number of consecutive words that count as a quote. Shorter matches are often coincidences.
 WORDS = 6
 _WORD = re.compile(r"\w+")
 
 
 def redact_quotes(participant: Participant) -> None:
-    """Erase justifications and comments that quote what this person wrote: of people and of models."""
+    """Erase justifications and comments that quote this participant's responses, by people and by models."""
     for response in Response.objects.filter(participant=participant, erased_at__isnull=True).order_by("pk"):
         runs = frozenset(_runs(response.text))
         about = Q(item__pair__a=response) | Q(item__pair__b=response) | Q(item__response=response)
@@ -49,7 +49,7 @@ def _quoting(runs: frozenset[tuple[str, ...]], texts: Iterable[tuple[int, str]])
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield each so many words in a row, whatever stands between them."""
+    """Yield each sequence of WORDS consecutive words, ignoring what is between the words."""
     words = _WORD.findall(text.casefold())
     return zip(*(words[start:] for start in range(WORDS)), strict=False)
 
@@ -58,12 +58,11 @@ REASON = "Erased on the judge's wish."
 
 
 def erase(participant: Participant, now: datetime) -> None:
-    """Erase the words and the times of a participant's judgments, and take the judgments out of the analysis.
+    """Erase the texts and times of a participant's judgments, and exclude the judgments from the analysis.
 
-    The slots that they hold are free for others. The bare votes stay, under a pseudonym that nobody is behind any
-    more: runs that used them say so, and can still be looked at. What they are owed stays as well, and what was handed
-    in gets a new name, by which researchers find it to pay for it. The caller holds the participant and has let them
-    leave.
+    Their slots become free. The votes stay, under a pseudonym that belongs to nobody: runs that used them report this
+    and can still be viewed. Payments owed stay as well. Submitted assignments get a new id, by which researchers can
+    find and pay them. The caller has locked the participant and marked them as having left.
     """
     leases.on_erase(participant, now)
     redact_quotes(participant)
@@ -76,7 +75,7 @@ def erase(participant: Participant, now: datetime) -> None:
     TrainingAnswer.objects.filter(participant=participant).delete()
     PracticeAnswer.objects.filter(participant=participant).delete()
     PlatformSubmission.objects.filter(participant=participant).delete()
-    # What was written to the judge, or why they gave something back, may say what they judged.
+    # Notes to the judge, and their reasons for returning, may reveal what they judged.
     with pgtrigger.ignore("annotation.AssignmentTransition:never_updated"):
         AssignmentTransition.objects.filter(assignment__in=assignments).exclude(note="").update(note="")
     with pgtrigger.ignore("annotation.AssignmentDecision:never_updated"):

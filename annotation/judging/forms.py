@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from django.http.request import RawPostDataException, UnreadablePostError
 from django.utils.translation import gettext as _
 
-# An answer with the longest justification that is taken, or the times of every item of a long questionnaire.
+# Enough for an answer with the longest justification, or for the times of all items of a long questionnaire.
 MAX_BYTES: Final = 200_000
 MOST_TIMES: Final = 500
 
 
 class BadBodyError(ValueError):
-    """A request that cannot be read; the words say what is expected."""
+    """A request that cannot be parsed; the message says what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CheckData:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceData:
-    """Whether somebody is unsure about an item."""
+    """Whether the participant is unsure about an item."""
 
     item: int
     is_unsure: bool
@@ -56,7 +56,7 @@ class ProblemData:
 
 @dataclass(frozen=True, slots=True)
 class TimesData:
-    """The times of one visit so far."""
+    """Viewing times of one visit so far."""
 
     visit: str
     times: list[dict[str, Any]]
@@ -77,7 +77,7 @@ def check(request: HttpRequest) -> CheckData:
 
 
 def confidence(request: HttpRequest) -> ConfidenceData:
-    """Read whether somebody is unsure about an item: 1 or 0, as answers are numbers."""
+    """Read whether the participant is unsure about an item: 1 or 0, because answers are numbers."""
     fields = _body(request)
     item, value, revision = (_number(fields, name) for name in ("item", "value", "revision"))
     if value not in {0, 1}:
@@ -101,7 +101,7 @@ def times(request: HttpRequest) -> TimesData:
 
 
 def comment(request: HttpRequest) -> str:
-    """Read what somebody says at the end, from JSON or from a form."""
+    """Read the final comment, from JSON or from a form."""
     if request.content_type == "application/json":
         return _text(_body(request), "comment")
     return request.POST.get("comment", "")
@@ -130,7 +130,7 @@ def _length(request: HttpRequest) -> int:
 
 def _number(fields: dict[str, Any], name: str) -> int:
     value = fields.get(name)
-    # True is 1 to Python, and to nobody else.
+    # `type(...) is int`, because True == 1 in Python.
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise BadBodyError(_("“%(name)s” must be a whole number.") % {"name": name})
     return value

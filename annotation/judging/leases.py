@@ -1,4 +1,4 @@
-"""Leases of assignments: what a judge has in hand, until when, and how it is given back."""
+"""Leases of assignments: current assignments, deadlines, returning and expiry."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -16,9 +16,9 @@ from ..enums import HOLDING, AssignmentState
 from ..models import Assignment, Campaign
 from .lifecycle import ASSIGNMENTS
 
-# These do not count as judged: somebody else may have the slot.
+# States that do not count as judged: the slot is free for others.
 NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
-# A sign of life that adds less than this is not written down: who answers every few seconds writes one row, not two.
+# Smaller extensions are not stored, so that frequent answers do not write a second row each time.
 LEAST_RENEWAL = timedelta(minutes=1)
 
 _THEIRS: Final = f"""
@@ -34,28 +34,28 @@ _RENEW: Final = """
 
 
 def assignments_of(campaign: Campaign, participant: Participant) -> QuerySet[Assignment]:
-    """Return somebody's assignments in a campaign, the first one first."""
+    """Return a participant's assignments in a campaign, oldest first."""
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
     return assignments.select_related("questionnaire__campaign__study", "participant").order_by("assigned_at", "pk")
 
 
 def assignment_in_hand(campaign: Campaign, participant: Participant) -> Assignment | None:
-    """Return the questionnaire that somebody is judging now."""
+    """Return the assignment that a participant is working on."""
     return assignments_of(campaign, participant).filter(state=AssignmentState.ASSIGNED).first()
 
 
 def count_judged(campaign: Campaign, participant: Participant) -> int:
-    """Return how many questionnaires somebody has judged or is judging."""
+    """Return how many questionnaires a participant has judged or is judging."""
     return assignments_of(campaign, participant).exclude(state__in=NOT_JUDGED).count()
 
 
 def lease_length(campaign: Campaign) -> timedelta:
-    """Return how long a claim holds after the last sign of life."""
+    """Return how long a lease lasts after the last activity."""
     return timedelta(minutes=campaign.lease_minutes)
 
 
 def find_assignment_of(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
-    """Return somebody's assignment in a campaign that has slots; nobody else's is found."""
+    """Return an assignment of this participant in a campaign with slots; None if it is another participant's."""
     arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
     row = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
     if row is None:
@@ -66,7 +66,7 @@ def find_assignment_of(*, participant: Participant, campaign: int, external_id: 
 
 
 def renew(assignment: Assignment, now: datetime, *, minutes: int | None = None) -> None:
-    """Let a lease run from now, so many minutes, or as the campaign says; one that is over stays so."""
+    """Let a lease run from now for `minutes`, by default the campaign's. An expired lease is not renewed."""
     if assignment.state != AssignmentState.ASSIGNED:
         return
     lasts = lease_length(assignment.questionnaire.campaign) if minutes is None else timedelta(minutes=minutes)
@@ -78,7 +78,7 @@ def renew(assignment: Assignment, now: datetime, *, minutes: int | None = None) 
         with prepared_statements.cursor() as cursor:
             cursor.execute(_RENEW, arguments)
             is_renewed = cursor.rowcount == 1
-        # Where nobody holds the assignment meanwhile, the lease may have ended just now.
+        # Without a lock on the assignment, its lease may have ended in the meantime.
         if is_renewed:
             assignment.lease_until = until
 
@@ -87,7 +87,7 @@ S = AssignmentState
 
 
 def expire(*, now: datetime) -> int:
-    """Take the slot from those whose lease ran out, their answers kept; count them."""
+    """Free the slots of assignments whose lease has expired, and return their number. Answers are kept."""
     return ASSIGNMENTS.expire(
         lambda assignment: ASSIGNMENTS.move(assignment, S.TIMED_OUT, LEASE_OVER, now=now, lease_until=None), now=now
     )
@@ -95,7 +95,7 @@ def expire(*, now: datetime) -> int:
 
 @transaction.atomic
 def give_back(*, assignment: Assignment, reason: str = "", now: datetime) -> Assignment:
-    """Take a questionnaire back from its judge at their wish: answers stay, the slot is free for somebody else."""
+    """Return a questionnaire at the judge's request. Answers are kept, and the slot is free for others."""
     assignment = ASSIGNMENTS.lock(assignment)
     if assignment.state == S.RETURNED:
         return assignment
@@ -105,13 +105,14 @@ def give_back(*, assignment: Assignment, reason: str = "", now: datetime) -> Ass
 
 
 def on_withdraw(participant: Participant, now: datetime) -> None:
-    """Give to others what somebody had in hand who withdraws; what they handed in stays. The caller holds them."""
+    """Free the slots of a withdrawing participant's unsubmitted assignments. The caller has locked the participant."""
     _withdraw(participant, [AssignmentState.ASSIGNED], "withdrew", now)
 
 
 def on_erase(participant: Participant, now: datetime) -> None:
-    """Free all slots of somebody who has everything erased: others judge in their stead. The caller holds them."""
-    # Held first, those without a slot too: whoever still answers or hands in waits, and then finds them gone.
+    """Free all slots of a participant whose data are erased. The caller has locked the participant."""
+    # Lock all assignments first, also those without a slot, so that concurrent answers and submissions wait and then
+    # fail.
     assignments = Assignment.objects.select_for_update(no_key=True).filter(participant=participant)
     list(assignments.order_by("pk").values_list("pk", flat=True))
     _withdraw(participant, list(HOLDING), "erased", now)

@@ -16,7 +16,7 @@ S = AssignmentState
 
 
 def _change_slot(assignment: Assignment, before: str, after: str) -> None:
-    """Give the slot of the questionnaire back, or take one; NoSlot where one is needed and all are held."""
+    """Release or take a slot of the questionnaire as the new state requires; raise NoSlot if all are held."""
     if before in HOLDING and after not in HOLDING:
         slots.release(assignment)
     needs_one = after in HOLDING and before not in HOLDING and assignment.questionnaire.campaign.has_slots
@@ -28,14 +28,14 @@ ASSIGNMENTS: Final = Lifecycle(
     model=Assignment,
     allowed={
         S.ASSIGNED: frozenset({S.SUBMITTED, S.RETURNED, S.TIMED_OUT, S.WITHDRAWN}),
-        # The judge came back: in time they go on, too late they may hand in what they have.
+        # The judge came back: in time they continue, too late they may submit what they have.
         S.RETURNED: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS}),
-        # Or they say that they will not come back.
+        # Or the judge returns it.
         S.TIMED_OUT: frozenset({S.ASSIGNED, S.SUBMITTED, S.SURPLUS, S.RETURNED}),
         S.SUBMITTED: frozenset({S.ACCEPTED, S.REJECTED, S.WITHDRAWN}),
-        # Back to review: the decision was undone.
+        # Back to review if the decision is undone.
         S.ACCEPTED: frozenset({S.REJECTED, S.WITHDRAWN, S.SUBMITTED}),
-        # A rejection that was contested, and reversed: with a slot, or without one; or it was undone.
+        # A rejection that is reversed, with or without a slot, or undone.
         S.REJECTED: frozenset({S.ACCEPTED, S.SURPLUS, S.SUBMITTED}),
         S.SURPLUS: frozenset({S.SUBMITTED}),
         S.WITHDRAWN: frozenset(),

@@ -16,7 +16,7 @@ from ..enums import AssignmentState, Judges
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    """What can be said of assignments."""
+    """Queries of assignments."""
 
     def counted(self) -> "AssignmentQuerySet":
         """Keep those whose judgments count: accepted, and included in the analysis."""
@@ -24,7 +24,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Assignment(PaidWork):
-    """Who answers which questionnaire, and how far they are."""
+    """A participant's work on one questionnaire, with its state."""
 
     RELATED: ClassVar[tuple[str, ...]] = ("questionnaire__campaign__study", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
@@ -49,7 +49,7 @@ class Assignment(PaidWork):
     is_included = models.BooleanField(default=True)
     assigned_at = models.DateTimeField(null=True, blank=True)
     comment = models.TextField("comment", blank=True)
-    # What the recruitment platform calls the visit: its own submission.
+    # The submission id of the recruitment platform.
     session = models.CharField(max_length=200, blank=True)
 
     objects = AssignmentQuerySet.as_manager()
@@ -76,7 +76,7 @@ class Assignment(PaidWork):
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="assignment_by_external_id"),
         ]
         triggers = [
-            # Looked at when the transaction commits: state and slot change together, one after the other.
+            # Deferred to the commit, because state and slot change one after the other.
             pgtrigger.Trigger(
                 name="holds_a_slot_or_not",
                 when=pgtrigger.After,
@@ -100,17 +100,17 @@ class Assignment(PaidWork):
 
     @property
     def currency(self) -> str:
-        """The currency of what it pays: the study's."""
+        """The study's currency."""
         return self.questionnaire.campaign.study.currency
 
     @property
     def erased_at(self) -> datetime | None:
-        """When its judge had everything erased, if so."""
+        """When the judge's data were erased, if they were."""
         return self.participant.erased_at
 
 
 class AssignmentTransition(Transition):
-    """A change of an assignment's state. The note is for the judge to read."""
+    """A change of an assignment's state. The judge can read the note."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="transitions")
     before = models.CharField(max_length=10, choices=AssignmentState.choices, blank=True)
@@ -142,25 +142,25 @@ class AssignmentPayment(Payment):
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
-    """What can be said of slots."""
+    """Queries of slots."""
 
     def open(self) -> "SlotQuerySet":
-        """Keep those that nobody holds."""
+        """Keep free slots."""
         return self.filter(holder__isnull=True)
 
 
 class Slot(models.Model):
-    """One of the k judgments that a questionnaire is to get; free, or held by one assignment.
+    """One of the k judgments that a questionnaire should get; free, or held by one assignment.
 
-    What is judged k times has k rows here, so that k + 1 cannot be held, whoever claims at the same moment. An
-    assignment holds a slot while it is assigned, submitted or accepted; it is given back in every other state.
+    A questionnaire that is judged k times has k rows, so that concurrent claims cannot hold k + 1. An assignment holds
+    a slot while it is assigned, submitted or accepted, and releases it in every other state.
     """
 
-    # The questionnaire's campaign: free slots are found by one index, however many there are.
+    # The questionnaire's campaign, repeated here so that one index finds free slots.
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="slots")
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="slots")
     number = models.PositiveSmallIntegerField()
-    # Free slots are taken in this order.
+    # Free slots are assigned in this order.
     rank = models.BigIntegerField()
     holder = models.OneToOneField(Assignment, models.PROTECT, null=True, blank=True, related_name="slot")
 
@@ -228,7 +228,7 @@ class Slot(models.Model):
                     RETURN NEW;
                 """,
             ),
-            # Looked at when the transaction commits: who lost the slot has left the states that need one.
+            # Deferred to the commit, because the holder's state changes separately.
             pgtrigger.Trigger(
                 name="held_by_who_needs_it",
                 when=pgtrigger.After,
@@ -263,40 +263,40 @@ COUNTED: Final[dict[str, Any]] = {
 
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
-    """What can be said of judgments. Every analysis names its pool."""
+    """Queries of judgments. Every analysis names its pool."""
 
     def of_study(self, study: Study) -> "JudgmentQuerySet":
         """Keep those of one study."""
         return self.filter(item__campaign__study=study)
 
     def counted(self) -> "JudgmentQuerySet":
-        """Keep those of accepted and included assignments, repeats left out."""
+        """Keep those of accepted and included assignments, without repeats."""
         return self.filter(**COUNTED)
 
     def not_counted(self) -> "JudgmentQuerySet":
-        """Keep the others: a condition on their own row and assignment, so that a page of a long list is found soon."""
+        """Keep the complement of `counted`. Needs only the row and its assignment, so that long lists load quickly."""
         return self.exclude(**COUNTED)
 
     def pool(self, judges: str = Judges.CROWD) -> "JudgmentQuerySet":
-        """Keep those of one pool of judges that count: the crowd's by default."""
+        """Keep those of one pool of judges that count; by default the crowd."""
         return self.filter(item__campaign__judges=judges).counted()
 
     def with_confidence(self) -> "JudgmentQuerySet":
-        """Annotate `is_unsure`: whether the judge said so of the item."""
+        """Annotate `is_unsure`: whether the judge was unsure about the item."""
         unsure = ItemConfidence.objects.filter(
             assignment=models.OuterRef("assignment"), item=models.OuterRef("item"), is_unsure=True
         )
         return self.annotate(is_unsure=models.Exists(unsure))
 
     def pairwise(self) -> "JudgmentQuerySet":
-        """Keep those of pairs."""
+        """Keep pairwise judgments."""
         return self.filter(item__pair__isnull=False)
 
 
 class Judgment(models.Model):
-    """An answer as it was given: on a pair as presented, -1 is A (left), 0 neither, 1 is B (right).
+    """An answer as given. For a pair as presented: -1 is A (left), 0 neither, 1 is B (right).
 
-    `repeat` counts up where the same participant was asked the same again (models): 0 counts, others are kept.
+    `repeat` counts repeated answers of the same participant (models): 0 counts, the others are only kept.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
@@ -306,9 +306,9 @@ class Judgment(models.Model):
     repeat = models.PositiveSmallIntegerField(default=0)
     justification = models.TextField(blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)
-    # Counts up with each change of mind; of two that come out of order the older one is known by it.
+    # Incremented with each change, so that of two answers that arrive out of order the newer one wins.
     revision = models.PositiveIntegerField(default=1)
-    # What the source called the answer that this judgment is part of, where it named answers.
+    # Id in the source of the imported answer that this judgment is part of, if it had one.
     external_id = models.CharField(max_length=200, blank=True)
 
     objects = JudgmentQuerySet.as_manager()
@@ -374,19 +374,19 @@ class Judgment(models.Model):
 
 
 class ItemTime(models.Model):
-    """Time at one item during one visit (one opening of the page), as the browser sums it up so far.
+    """Time at one item during one visit (one opening of the page), as summed by the browser so far.
 
-    The sums only grow, so a report that comes late or twice changes nothing. A person's time at an item is the sum over
+    The sums only grow, so late or repeated reports change nothing. A participant's time at an item is the sum over
     visits.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="item_times")
     item = models.ForeignKey(Item, models.PROTECT, related_name="item_times")
     visit = models.CharField(max_length=36)
-    # Seconds with the item before one's eyes and the page in front; and with the page away from it.
+    # Seconds with the item visible and the page in the foreground (active) or in the background (away).
     active_seconds = models.FloatField(default=0)
     away_seconds = models.FloatField(default=0)
-    # How often the item was come to, the page was left at it, and an answer was changed.
+    # How often the item came into view, the page was left there, and an answer was changed.
     looks = models.PositiveIntegerField(default=0)
     leaves = models.PositiveIntegerField(default=0)
     changes = models.PositiveIntegerField(default=0)
@@ -403,9 +403,9 @@ class ItemTime(models.Model):
 
 
 class ItemConfidence(models.Model):
-    """Whether a judge is unsure about an item, as they say it; changeable until the questionnaire is submitted.
+    """Whether a judge is unsure about an item; changeable until the questionnaire is submitted.
 
-    It goes with all of their judgments of the item, and changes nothing about how these count.
+    It applies to all of their judgments of the item, and does not change how these count.
     """
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="confidences")

@@ -1,4 +1,4 @@
-"""What judges have earned."""
+"""Earnings of judges."""
 
 from datetime import datetime
 
@@ -10,6 +10,6 @@ from ..models import AssignmentPayment
 
 
 def earned(study: Study, until: datetime) -> dict[int, int]:
-    """Return what each judge of a study has earned, in minor units, by the participant's key, decided until a time."""
+    """Return what each judge of a study has earned by decisions until a time: participant key to minor units."""
     paid = AssignmentPayment.objects.filter(assignment__questionnaire__campaign__study=study, at__lte=until).order_by()
     return dict(paid.values_list("assignment__participant").annotate(sum=Sum("amount")))

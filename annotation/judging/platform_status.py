@@ -1,6 +1,6 @@
-"""Judging as a recruitment platform sees it: freed places, needed people, state of the work.
+"""Judging as a recruitment platform sees it: freed slots, people needed, state of the work.
 
-A slot is freed only where nothing was handed in.
+A slot is freed only if nothing was submitted.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ..models import Assignment, Campaign, Slot
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
-# What platforms call it when somebody does not go on; everything else that they say changes no state here.
+# The platforms' names for visits that ended without submission. Other statuses change nothing here.
 LOST: Final = {"RETURNED": S.RETURNED, "TIMED-OUT": S.TIMED_OUT}
 CAUSES: Final = {S.RETURNED: "returned on the platform", S.TIMED_OUT: "timed out on the platform"}
 
@@ -34,11 +34,10 @@ def release_visit(
     campaign: Campaign | None = None,
     participant: Participant | None = None,
 ) -> list[Assignment]:
-    """Free the slot of a visit that the platform says is over; return the assignments that this changed.
+    """Free the slot of a visit that is over on the platform; return the changed assignments.
 
-    `participant` is whose visit it is, where that is known: nobody's slot is freed by what is said of another's.
-    Heard twice, late, or in any order it comes to the same: what was handed in here stays so, and what was begun after
-    the platform spoke is another matter.
+    `participant` is the visitor, if known, so that a status never frees another participant's slot. Repeated, late or
+    reordered updates have the same effect: submitted work stays submitted, and work begun after `at` is not affected.
     """
     after = LOST.get(status.upper().replace("_", "-").replace(" ", "-"))
     if not session or after is None:
@@ -70,12 +69,12 @@ _HERE: Final = {
 
 
 def register() -> None:
-    """Listen for all campaigns."""
+    """Register the listeners for all campaigns."""
     listeners.register(PREFIX, on_status_changed, needs=visits_needed, local_status=local_status)
 
 
 def on_status_changed(change: StatusChanged) -> None:
-    """Free the slot of a visit that is over there, where nothing was handed in here."""
+    """Free the slot of a visit that is over on the platform, if nothing was submitted here."""
     campaign = _campaign(change.study, change.purpose)
     if campaign is not None:
         release_visit(
@@ -89,7 +88,7 @@ def on_status_changed(change: StatusChanged) -> None:
 
 
 def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
-    """Say how many more visits a campaign needs: a visit is one questionnaire."""
+    """Return how many more visits a campaign needs. One visit is for one questionnaire."""
     campaign = _campaign(study, purpose)
     if campaign is None:
         return None
@@ -100,7 +99,7 @@ def visits_needed(study: Study, purpose: str) -> RecruitmentNeeds | None:
 
 
 def local_status(study: Study, purpose: str, visits: Sequence[Visit]) -> dict[str, LocalStatus]:
-    """Say how the work of visits stands."""
+    """Return the state of the work of each visit."""
     campaign = _campaign(study, purpose)
     if campaign is None:
         return {}

@@ -17,12 +17,12 @@ from . import problems
 
 @transaction.atomic
 def report(*, assignment: Assignment, item: int, text: str, now: datetime) -> ParticipantMessage:
-    """Send what a judge says of an item to the researchers, about their questionnaire; sent twice it is one message.
+    """Send a judge's report about an item to the researchers. A repeated report is one message.
 
     Raises
     ------
     BadAnswer
-        if the item is not in the questionnaire, or the text is empty, too long, or one message too many.
+        if the item is not in the questionnaire, the text is empty or too long, or there are too many messages.
     LeftStudy
     """
     participant = assignment.participant

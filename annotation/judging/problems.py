@@ -1,4 +1,4 @@
-"""Problems of assignments alone (`crowdrag.assignments.problems` has the shared ones)."""
+"""Problems specific to assignments (`crowdrag.assignments.problems` has the shared ones)."""
 
 from typing import Any
 
@@ -11,25 +11,25 @@ from ..models import Assignment, CheckAnswer, ItemConfidence, Judgment
 
 
 class HandedIn(NotAllowed):
-    """It takes no answers any more: it was handed in, or its judge has left."""
+    """The assignment accepts no more answers: it was submitted, or the judge has left."""
 
 
 class CampaignNotOpen(WorkProblem):
-    """The campaign hands nothing out at present."""
+    """The campaign assigns nothing at present."""
 
     def __init__(self) -> None:
         super().__init__(_("There is nothing to judge here at the moment."))
 
 
 class NotAdmitted(WorkProblem):
-    """The person did not come by a link to this campaign."""
+    """The participant did not come by a link to this campaign."""
 
     def __init__(self) -> None:
         super().__init__(_("Only invited people can do this task. Open the link that you received."))
 
 
 class EnoughJudged(WorkProblem):
-    """The person has judged as many questionnaires as one person may, or as one visit from the platform stands for."""
+    """The participant has reached the limit of questionnaires per person, or per visit from the platform."""
 
     def __init__(self, most: int):
         self.most = most
@@ -44,7 +44,7 @@ class EnoughJudged(WorkProblem):
 
 
 class TooLate(WorkProblem):
-    """The lease is over, and somebody else has the slot; what is there can still be handed in."""
+    """The lease has expired and another participant has the slot. The answers can still be submitted."""
 
     def __init__(self, assignment: Assignment):
         self.assignment = assignment
@@ -65,7 +65,7 @@ class NoSlot(WorkProblem):
 
 
 class Incomplete(WorkProblem):
-    """Questions are open; `missing` says which."""
+    """Some questions have no answer; `missing` lists them."""
 
     def __init__(self, missing: list[Any]):
         self.missing = missing
@@ -76,14 +76,14 @@ class Incomplete(WorkProblem):
 
 
 class BadAnswer(WorkProblem):
-    """What was sent answers no question of this questionnaire."""
+    """The answer does not belong to a question of this questionnaire."""
 
     def __init__(self, words: str):
         super().__init__(words)
 
 
 class OtherAnswer(WorkProblem):
-    """Another answer came in meanwhile, from another tab: `current` is what is stored."""
+    """A different answer was stored in the meantime, from another tab: `current` is the stored one."""
 
     def __init__(self, current: Judgment | CheckAnswer | ItemConfidence):
         self.current = current

@@ -22,10 +22,9 @@ DONE = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
 
 @dataclass(frozen=True)
 class QuestionnaireRow:
-    """A questionnaire as its judge sees it; `number` counts theirs in the campaign, from 1.
+    """A questionnaire as its judge sees it; `number` counts the judge's questionnaires in the campaign, from 1.
 
-    `was_reversed` is whether it was rejected once and accepted after all; `besides` is what was paid beside the
-    promised pay, with words for them.
+    `was_reversed` is whether it was accepted after a rejection; `besides` are extra payments with their reasons.
     """
 
     assignment: Assignment
@@ -38,21 +37,21 @@ class QuestionnaireRow:
 
     @property
     def can_contest(self) -> bool:
-        """Whether there is a decision to be contested."""
+        """Whether there is a decision that can be contested."""
         return self.assignment.state == S.REJECTED
 
     @property
     def is_late(self) -> bool:
-        """Whether it went back with answers in it, which can still be handed in."""
+        """Whether it expired or was returned with answers that can still be submitted."""
         return self.assignment.state in LATE and self.answered > 0
 
 
 @dataclass(frozen=True)
 class JudgeOverview:
-    """All of somebody's questionnaires in a campaign, the latest first, and the sums: minor units.
+    """All questionnaires of a judge in a campaign, newest first, with sums in minor units.
 
-    `obstacle` is why they get no further one now; `payer` the platform that pays them, if one does; `way_back` how
-    they end their visit there, once there is nothing in hand and something is done, or nothing can be done.
+    `obstacle` is why they can get no further one now. `payer` is the platform that pays them, if any. `way_back` is how
+    they finish their visit there, once no work is open and something is submitted or nothing can be done.
     """
 
     rows: list[QuestionnaireRow]
@@ -66,12 +65,12 @@ class JudgeOverview:
 
     @property
     def late(self) -> list[QuestionnaireRow]:
-        """Those that went back with answers in them."""
+        """Those that expired or were returned with answers."""
         return [row for row in self.rows if row.is_late]
 
 
 def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOverview:
-    """Return what a judge reads of their questionnaires in a campaign."""
+    """Return a judge's overview of their questionnaires in a campaign."""
     assignments = questionnaire_rows(campaign, participant)
     visit = platform_session(campaign, participant)
     obstacle = claims.obstacle(campaign=campaign, participant=participant, session=visit)
@@ -94,31 +93,31 @@ def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOvervie
 
 
 def questionnaire_rows(campaign: Campaign, participant: Participant) -> list[QuestionnaireRow]:
-    """Return somebody's questionnaires in a campaign, the first one first."""
+    """Return a participant's questionnaires in a campaign, oldest first."""
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
     ordered = assignments.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
     return [_row(assignment, number) for number, assignment in enumerate(ordered, start=1)]
 
 
 def questionnaire_row(assignment: Assignment) -> QuestionnaireRow:
-    """Return one of somebody's questionnaires with its number."""
+    """Return one questionnaire of a participant with its number."""
     rows = questionnaire_rows(assignment.questionnaire.campaign, assignment.participant)
     return next(each for each in rows if each.assignment.pk == assignment.pk)
 
 
 def is_trained(campaign: Campaign, participant: Participant) -> bool:
-    """Say whether somebody is through with what a campaign lets people learn from, if it has anything."""
+    """Return whether a participant has completed a campaign's training, if there is any."""
     return practice.is_done(campaign=campaign, participant=participant)
 
 
 def platform_session(campaign: Campaign, participant: Participant) -> str:
-    """Return what the platform calls somebody's visit for a campaign; empty where none sent them."""
+    """Return the platform's id of a participant's visit for a campaign; empty if they did not come from a platform."""
     arrivals = Arrival.objects.filter(participant=participant, link__purpose=claims.purpose(campaign))
     return arrivals.order_by("-last_at", "-pk").values_list("session", flat=True).first() or ""
 
 
 def _row(assignment: Assignment, number: int) -> QuestionnaireRow:
-    # What somebody wrote who gave it back is theirs; what a researcher wrote who decided is for them.
+    # Show only notes by researchers with a decision, not the judge's own reason for returning.
     moves = undo.standing(sorted(assignment.transitions.all(), key=lambda one: one.pk))
     notes = [each.note for each in moves if each.by_id]
     return QuestionnaireRow(

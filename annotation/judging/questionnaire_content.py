@@ -1,6 +1,6 @@
-"""The content of a questionnaire, for people's pages, preview, training and models as judges.
+"""The content of a questionnaire, for judges' pages, preview, training and model judges.
 
-Nothing here says who wrote a response, by what kind of writer it is, or which item's labels are known.
+It does not reveal who wrote a response, the type of writer, or which items have known labels.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,19 +22,19 @@ from ..models import (
 from . import response_layout
 
 SIDES = ("A", "B")
-# The keys that give a vote, the one that its button shows first: Response A, neither, Response B.
+# Keyboard shortcuts of votes, the one shown on the button first: Response A, neither, Response B.
 VOTE_KEYS = {-1: ("1", "A"), 0: ("2", "N"), 1: ("3", "B")}
 DIGITS = 9
-# Answers of at most so many letters fit into one row beside their question.
+# Answers up to this length fit into one row beside the question.
 SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that can be given.
+    """One answer option.
 
-    `keys` are the keys that give it, the one that its button shows first; `side` is the letter that its button shows
-    instead of its label: that of the response which it prefers, if its label names it.
+    `keys` are its keyboard shortcuts, the one shown on the button first. `side` is the letter of the response that it
+    prefers, if its label names it; the button shows it instead of the label.
     """
 
     value: int
@@ -45,7 +45,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered so far."""
+    """The answer so far."""
 
     value: int
     justification: str
@@ -56,8 +56,8 @@ class Answer:
 class Question:
     """A question below an item: one of the campaign's dimensions, or an attention check.
 
-    `pk` is the dimension's, or the check's where `is_check`; `place` is its own on the page: item and question.
-    `is_row` is whether its answers stand beside it, as those of all questions below its item do.
+    `pk` is the dimension's, or the check's if `is_check`. `place` identifies it on the page: item and question number.
+    `is_row` is whether its options are beside it, as are those of all questions below its item.
     """
 
     pk: int
@@ -73,36 +73,36 @@ class Question:
 
     @property
     def is_short_vote(self) -> bool:
-        """Whether its answers are A, neither, B, and short enough to stand in one row with it."""
+        """Whether its options are A, neither, B, and short enough for one row."""
         return all(one.value in VOTE_KEYS and len(one.side or one.label) <= SHORT for one in self.options)
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is answered in full."""
+        """Whether it is fully answered."""
         return self.answer is not None and not (self.asks_justification and not self.answer.justification.strip())
 
 
 @dataclass(frozen=True)
 class Side:
-    """A response as it is shown: "A" is left; a response that is judged alone has no name."""
+    """A response as shown: "A" is left. A response that is judged alone has no name."""
 
     name: str
     text: str
 
     @cached_property
     def blocks(self) -> tuple[response_layout.TextBlock, ...]:
-        """The text laid out."""
+        """The text as blocks."""
         return response_layout.blocks(self.text)
 
     @property
     def is_gone(self) -> bool:
-        """Whether the text was erased at its writer's wish."""
+        """Whether the text was erased at its writer's request."""
         return not self.text
 
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """What is judged: a query with one response or two; `is_gone` is whether one was erased at its writer's wish."""
+    """What is judged: a query with one or two responses; `is_gone` if one was erased at its writer's request."""
 
     item: int
     query: str
@@ -113,7 +113,7 @@ class ShownItem:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """Whether its judge is unsure about an item; revision 0 where they said nothing."""
+    """Whether the judge is unsure about an item; revision 0 if they did not say."""
 
     is_unsure: bool
     revision: int
@@ -124,7 +124,7 @@ CONFIDENT = Confidence(is_unsure=False, revision=0)
 
 @dataclass(frozen=True)
 class Entry:
-    """An item at its place, with its questions and what was answered."""
+    """An item at its position, with its questions and the answers so far."""
 
     number: int
     shown: ShownItem
@@ -133,7 +133,7 @@ class Entry:
 
     @property
     def open(self) -> int:
-        """How many questions are not answered in full."""
+        """Number of questions that are not fully answered."""
         return sum(not question.is_complete for question in self.questions)
 
     @property
@@ -146,7 +146,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class QuestionnairePage:
-    """All of a questionnaire. `assignment` is None where nobody answers it: a preview."""
+    """The content of a whole questionnaire. `assignment` is None in a preview."""
 
     campaign: Campaign
     questionnaire: Questionnaire
@@ -156,22 +156,22 @@ class QuestionnairePage:
 
     @property
     def questions(self) -> int:
-        """How many questions there are."""
+        """Number of questions."""
         return sum(len(entry.questions) for entry in self.entries)
 
     @property
     def open(self) -> int:
-        """How many of them are not answered in full."""
+        """Number of questions that are not fully answered."""
         return sum(entry.open for entry in self.entries)
 
     @property
     def first_open(self) -> int:
-        """The number of the first item that is not complete; the last one's where all are."""
+        """Number of the first incomplete item; the last item if all are complete."""
         return next((entry.number for entry in self.entries if entry.open), len(self.entries))
 
 
 def load_page(assignment: Assignment) -> QuestionnairePage:
-    """Return what somebody's questionnaire shows, with what they answered so far."""
+    """Return the content of an assigned questionnaire, with the answers so far."""
     judged = Judgment.objects.filter(assignment=assignment, repeat=0)
     answers = {(one.item_id, one.dimension_id): Answer(one.value, one.justification, one.revision) for one in judged}
     checked = CheckAnswer.objects.filter(assignment=assignment)
@@ -182,12 +182,12 @@ def load_page(assignment: Assignment) -> QuestionnairePage:
 
 
 def preview(questionnaire: Questionnaire) -> QuestionnairePage:
-    """Return what a questionnaire shows whoever gets it."""
+    """Return the content of a questionnaire without answers."""
     return _page(questionnaire, None, {}, {}, {})
 
 
 def questions(campaign: Campaign) -> tuple[Question, ...]:
-    """Return what a campaign asks of each item, in the order in which it stands on the page."""
+    """Return a campaign's questions about each item, in the order of the page."""
     dimensions = Dimension.objects.filter(campaign_dimensions__campaign=campaign).order_by(
         "campaign_dimensions__position"
     )
@@ -195,7 +195,7 @@ def questions(campaign: Campaign) -> tuple[Question, ...]:
 
 
 def practice_questions(campaign: Campaign, values: Mapping[int, int]) -> tuple[Question, ...]:
-    """Return what a campaign asks as it is asked for practice: without a reason, with the answers given so far."""
+    """Return a campaign's questions for practice: without justifications, with the answers so far."""
     unplaced = [
         replace(one, asks_justification=False, answer=Answer(values[one.pk], "", 1) if one.pk in values else None)
         for one in questions(campaign)
@@ -205,20 +205,20 @@ def practice_questions(campaign: Campaign, values: Mapping[int, int]) -> tuple[Q
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much a questionnaire asks: items, and questions below each."""
+    """Size of a questionnaire: items, and questions below each."""
 
     items: int
     questions: int
 
 
 def size(campaign: Campaign) -> Size:
-    """Return how much a questionnaire of a campaign asks, by its first one: all are about equal."""
+    """Return the size of a campaign's first questionnaire. All are about equal."""
     first = campaign.questionnaires.order_by("position", "pk").first()
     return Size(first.entries.count() if first else 0, campaign.campaign_dimensions.count())
 
 
 def question(dimension: Dimension) -> Question:
-    """Return a dimension as it is asked."""
+    """Return a dimension as a question."""
     return Question(
         pk=dimension.pk,
         label=dimension.label,
@@ -230,7 +230,7 @@ def question(dimension: Dimension) -> Question:
 
 
 def show_item(item: Item) -> ShownItem:
-    """Return what is judged in an item: fetch its topic, response and pair's responses along (`with_texts`)."""
+    """Return the content of an item. Prefetch its topic, response and pair's responses (`TEXTS`)."""
     if item.pair is not None:
         responses = [item.pair.a, item.pair.b]
         sides = tuple(Side(name, one.text) for name, one in zip(SIDES, responses, strict=True))
@@ -241,7 +241,7 @@ def show_item(item: Item) -> ShownItem:
     return ShownItem(item=item.pk, query=item.topic.query, narrative=item.topic.narrative, sides=sides, is_gone=gone)
 
 
-# What `shown` reads of an item.
+# Relations of an item that `show_item` reads.
 TEXTS = ("topic", "response", "pair__a", "pair__b")
 
 
@@ -262,7 +262,7 @@ def _page(
         what = show_item(entry.item)
         below = [replace(one, answer=answers.get((entry.item_id, one.pk))) for one in questions_of_campaign]
         if what.is_gone:
-            # Nothing more is asked of what is not there; what was answered before stays.
+            # Items with erased responses get no further questions. Earlier answers stay.
             below = [replace(one, asks_justification=False) for one in below if one.answer is not None]
         placed = _placed(number, [*below, *checks.get(entry.position, ())])
         entries.append(Entry(number, what, placed, confidences.get(entry.item_id, CONFIDENT)))
@@ -270,7 +270,7 @@ def _page(
 
 
 def _placed(number: int, unplaced: list[Question]) -> tuple[Question, ...]:
-    # A scale whose shape differs from question to question is answered differently.
+    # All questions of an item get the same layout, because the layout of a scale can affect the answers.
     is_row = all(each.is_short_vote for each in unplaced)
     return tuple(replace(each, place=f"{number}-{n}", is_row=is_row) for n, each in enumerate(unplaced, start=1))
 
@@ -307,6 +307,6 @@ def _options(options: list[dict[str, object]]) -> tuple[Option, ...]:
 
 
 def _side(value: int, label: str) -> str:
-    """Return the letter of the response that a vote prefers, if its label ends with it; empty if not."""
+    """Return the letter of the response that a vote prefers, if its label ends with it; else empty."""
     letter = {-1: SIDES[0], 1: SIDES[1]}.get(value, "")
     return letter if label.split()[-1:] == [letter] else ""

@@ -1,8 +1,8 @@
-"""The layout of a response where it is judged: lines, lists, citations.
+"""The layout of a response as judges see it: paragraphs, lists, citations.
 
-Responses are hostile text and of many makers. What people write for layout is understood (lists, headings, bold,
-citation markers), everything else stays the text that it is; no HTML is made here, templates escape every piece. All
-responses are laid out by the same rules, whoever wrote them.
+Responses come from many writers and are not trusted. Common plain-text markup is recognized (lists, headings, bold,
+citation markers), and everything else stays plain text. No HTML is created here; templates escape every piece. All
+responses get the same layout rules, regardless of the writer.
 """
 
 import re
@@ -20,7 +20,7 @@ _CLOSING = re.compile(r"(?<=\S)(?=\*\*|__)")
 
 
 class TextBlockKind(StrEnum):
-    """What a block is."""
+    """Type of a block."""
 
     PARAGRAPH = "paragraph"
     BULLETS = "bullets"
@@ -29,7 +29,7 @@ class TextBlockKind(StrEnum):
 
 
 class PieceMark(StrEnum):
-    """What a piece of a line is."""
+    """Type of a piece."""
 
     PLAIN = "plain"
     STRONG = "strong"
@@ -38,7 +38,7 @@ class PieceMark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a line."""
+    """A part of a line."""
 
     text: str
     mark: PieceMark = PieceMark.PLAIN
@@ -46,14 +46,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Lines of one kind that follow each other; each line of a list is an entry of it."""
+    """Consecutive lines of the same type; each line of a list is an entry."""
 
     kind: TextBlockKind
     lines: tuple[tuple[Piece, ...], ...]
 
 
 def blocks(text: str) -> tuple[TextBlock, ...]:
-    """Return a response's text as blocks, in order, with every word of it.
+    """Return a response's text as blocks, in order and without losing a word.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def blocks(text: str) -> tuple[TextBlock, ...]:
         if kind is None:
             parted = True
             continue
-        # An empty line parts paragraphs; the entries of a list stay together.
+        # An empty line separates paragraphs, but not the entries of a list.
         goes_on = kind is not TextBlockKind.HEADING and not (parted and kind is TextBlockKind.PARAGRAPH)
         if goes_on and parts and parts[-1][0] is kind:
             parts[-1][1].append(_pieces(words))
@@ -78,7 +78,7 @@ def blocks(text: str) -> tuple[TextBlock, ...]:
 
 
 def _read(line: str) -> tuple[TextBlockKind | None, str]:
-    """What kind of block a line belongs to, and its text; None for an empty line, which parts blocks."""
+    """Return the type of block that a line belongs to, and its text; None for an empty line, which separates blocks."""
     if not line.strip():
         return None, ""
     for kind, pattern in (
@@ -95,7 +95,7 @@ def _read(line: str) -> tuple[TextBlockKind | None, str]:
 def _pieces(line: str) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     position = 0
-    # No passage is asked for: the places of the markers are, whatever they name.
+    # `passages=0`, because only the positions of the markers matter, not what they cite.
     for statement in statements.parse(line, passages=0).statements:
         if statement.marker_start == statement.marker_end:
             continue
@@ -111,7 +111,7 @@ def _strong(text: str) -> Iterator[Piece]:
     closing = next(closings, -1)
     while opening := _OPENING.search(text, position):
         start = opening.end()
-        # At least one letter stands between them.
+        # At least one character must be between the markers.
         while 0 <= closing <= start:
             closing = next(closings, -1)
         if closing < 0:

@@ -1,6 +1,6 @@
 """Messages of a questionnaire's scripts, in the reader's language (static/js/ui/script-messages.js).
 
-Names in braces are filled in by the scripts. What counts something comes as `name.one` and `name.other`.
+The scripts fill in names in braces. Messages with counts have the forms `name.one` and `name.other`.
 """
 
 from django.utils.translation import gettext as _
@@ -9,7 +9,7 @@ from writing.editor.script_messages import deadline
 
 
 def questionnaire() -> dict[str, str]:
-    """Return every message by its name."""
+    """Return all messages by name."""
     return {**_saving(), **deadline(), **_moving(), **_finishing()}
 
 

@@ -1,10 +1,11 @@
 """Slots: k for each questionnaire, each free or held by one assignment (annotation/judging/models.py).
 
-Who holds a slot is one of the k people whose judgments count. `ensure` and `extend` make slots, `claimable` finds the
-next free one for a person, `take` gives one to an assignment and `let_go` takes it away. None is ever removed.
+The holders of a questionnaire's slots are the k people whose judgments count. `ensure` and `extend` create slots,
+`lock_free_slot` finds the next free one for a participant, `take` gives one to an assignment and `release` frees it.
+Slots are never deleted.
 
-Whoever says that none is free has waited for those that others were reaching for: their transactions may fail. Who
-waits for a slot holds no slot.
+Before reporting that no slot is free, functions wait for slots that other transactions have locked, because these may
+roll back. A transaction that waits for a slot holds no slot.
 """
 
 from datetime import datetime
@@ -21,7 +22,7 @@ from ..enums import AssignmentState
 from ..models import Assignment, Campaign, Questionnaire, Slot
 from .models import SlotQuerySet
 
-# So many ranks belong to each questionnaire: one is filled before the next one begins.
+# Number of ranks per questionnaire, so that one questionnaire is filled before the next begins.
 RANKS = 1000
 
 _ENSURE = """
@@ -43,7 +44,7 @@ _HOLD = "UPDATE annotation_slot SET holder_id = %(holder)s WHERE id = %(slot)s"
 
 
 class FewerSlots(ValueError):  # noqa: N818 -- it says what was asked for
-    """A campaign was to ask for fewer judgments than it does."""
+    """A campaign's number of judgments per questionnaire cannot be reduced."""
 
     def __init__(self, k: int):
         self.k = k
@@ -55,7 +56,7 @@ class FewerSlots(ValueError):  # noqa: N818 -- it says what was asked for
 
 @transaction.atomic
 def ensure(*, campaign: Campaign, now: datetime) -> int:
-    """Make the slots that are missing, k for each questionnaire; return how many were made. Again it makes none."""
+    """Create missing slots, k for each questionnaire; return the number of new ones. Idempotent."""
     held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if not held.has_slots:
         return 0
@@ -66,12 +67,12 @@ def ensure(*, campaign: Campaign, now: datetime) -> int:
 
 @transaction.atomic
 def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
-    """Ask for more judgments of each questionnaire, k in all, and make slots for them; return how many were made.
+    """Raise the number of judgments per questionnaire to `k` and create slots; return the number of new ones.
 
     Raises
     ------
     FewerSlots
-        if k is less than what the campaign asks for: people may hold those slots.
+        if k is less than now, because people may hold those slots.
     """
     held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if k is not None and k != held.k:
@@ -84,42 +85,42 @@ def extend(*, campaign: Campaign, k: int | None = None, now: datetime) -> int:
 
 
 def count_free(campaign: Campaign) -> int:
-    """Return how many slots nobody holds."""
+    """Return the number of free slots."""
     return Slot.objects.filter(campaign=campaign).open().count()
 
 
 def count_taken(campaign: Campaign) -> int:
-    """Return how many slots somebody holds."""
+    """Return the number of held slots."""
     return Slot.objects.filter(campaign=campaign, holder__isnull=False).count()
 
 
 def is_full(campaign: Campaign) -> bool:
-    """Say whether nobody new gets anything soon: no slot is free, and none is held by somebody who still judges."""
+    """Return whether newcomers get nothing for now: no slot is free or held by somebody who is still judging."""
     slots = Slot.objects.filter(campaign=campaign)
     return not slots.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
 
 
 def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | None:
-    """Hold the next free slot but of these questionnaires, until the transaction ends; None only when there is none.
+    """Lock the next free slot outside the excluded questionnaires, until the transaction ends; None if there is none.
 
-    The slot's key comes with that of its questionnaire.
+    Return the keys of the slot and of its questionnaire.
     """
     while True:
         if (slot := _find(_TAKE, campaign, excluded)) is not None:
             return slot
-        # Those that others hold may come back yet: wait for them, one after the other.
+        # Slots locked by other transactions may become free again: wait for them one by one.
         if (other := _find(_CLAIMABLE, campaign, excluded)) is None:
             return None
         _wait_for(other[0])
 
 
 def has_claimable(*, campaign: int, excluded: list[int]) -> bool:
-    """Say whether there is such a slot at this moment; only `claimable` can promise it."""
+    """Return whether there is a free slot at this moment. Only `lock_free_slot` can guarantee it."""
     return _find(_CLAIMABLE, campaign, excluded) is not None
 
 
 def take(assignment: Assignment) -> bool:
-    """Give an assignment a slot of its questionnaire; False if none is free. The caller holds the assignment."""
+    """Give an assignment a slot of its questionnaire; False if none is free. The caller has locked the assignment."""
     while True:
         open_ = of_questionnaire(assignment.questionnaire_id).open().order_by("rank", "id")
         slot = open_.select_for_update(skip_locked=True).values_list("pk", flat=True).first()
@@ -132,18 +133,18 @@ def take(assignment: Assignment) -> bool:
 
 
 def has_free(*, questionnaires: "QuerySet[Any, Any]") -> bool:
-    """Say whether one of these questionnaires has a slot that nobody holds at this moment."""
+    """Return whether one of these questionnaires has a free slot at this moment."""
     return Slot.objects.filter(questionnaire__in=questionnaires).open().exists()
 
 
 def assign(slot: int, assignment: Assignment) -> None:
-    """Write an assignment into a slot that the caller has locked."""
+    """Store an assignment as holder of a slot that the caller has locked."""
     with prepared_statements.cursor() as cursor:
         cursor.execute(_HOLD, {"slot": Int8(slot), "holder": Int8(assignment.pk)})
 
 
 def release(assignment: Assignment) -> None:
-    """Make the slot free that an assignment holds, if it does."""
+    """Free the slot that an assignment holds, if any."""
     Slot.objects.filter(holder=assignment).update(holder=None)
 
 
@@ -153,7 +154,7 @@ def of_questionnaire(questionnaire: Questionnaire | int) -> SlotQuerySet:
 
 
 def _find(query: str, campaign: int, excluded: list[int]) -> tuple[int, int] | None:
-    # As the database writes an array: one type, empty or not.
+    # An array literal as text, so that the prepared statement has the same type for empty lists.
     array = "{" + ",".join(map(str, excluded)) + "}"
     with prepared_statements.cursor() as cursor:
         cursor.execute(query, {"campaign": Int8(campaign), "excluded": array})
@@ -162,7 +163,7 @@ def _find(query: str, campaign: int, excluded: list[int]) -> tuple[int, int] | N
 
 
 def _wait_for(slot: int) -> None:
-    """Wait until nobody holds a slot's row, and hold nothing: two who wait must not hold what the other waits for."""
+    """Wait until the row of a slot is unlocked. Keep no lock, so that waiting transactions cannot deadlock."""
     savepoint = transaction.savepoint()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM annotation_slot WHERE id = %s FOR SHARE", [slot])

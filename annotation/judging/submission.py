@@ -1,4 +1,4 @@
-"""Submit a questionnaire once, however often it is sent. A late one counts while a slot is free."""
+"""Submit a questionnaire. Idempotent. A late submission counts if a slot is free."""
 
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -19,8 +19,8 @@ S = AssignmentState
 LONGEST_COMMENT: Final = 10_000
 DONE: Final = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
 
-# The items of which a response was erased at its writer's wish: nobody can judge what is not there. Looked up once, by
-# keys, since it is asked after each answer.
+# Items with a response that was erased at its writer's request, which nobody can judge. A subquery by keys, since it
+# runs after each answer.
 _GONE = """
     SELECT gone.item_id FROM annotation_questionnaireitem gone
     JOIN annotation_item i ON i.id = gone.item_id
@@ -31,7 +31,7 @@ _GONE = """
     WHERE gone.questionnaire_id = %(questionnaire)s
         AND coalesce(alone.erased_at, a.erased_at, b.erased_at) IS NOT NULL
 """
-# What is asked and has no answer: each dimension of each item, and the checks below them.
+# Questions without an answer: each dimension of each item, and the attention checks.
 _OPEN = f"""
     SELECT entry.item_id, asked.dimension_id, NULL::bigint, entry.position, asked.position AS place
     FROM annotation_questionnaireitem entry
@@ -53,7 +53,7 @@ _OPEN = f"""
 """  # noqa: S608 -- a constant
 # In the order of the page.
 _MISSING = f"{_OPEN} ORDER BY 4, 5"
-# How many there are is said after each answer.
+# The number of open questions is shown after each answer.
 _LEFT = f"SELECT count(*) FROM ({_OPEN}) AS open"  # noqa: S608 -- a constant
 
 
@@ -66,9 +66,9 @@ class MissingAnswer(NamedTuple):
 
 
 def missing_answers(assignment: Assignment) -> list[MissingAnswer]:
-    """Return the open questions, in the order of the page; an answer without the justification asked for is open.
+    """Return the open questions in the order of the page. An answer without its required justification is open.
 
-    Of an item of which a response was erased meanwhile nothing is asked but the check below it.
+    An item with an erased response has no questions except its attention check.
     """
     with connection.cursor() as cursor:
         cursor.execute(_MISSING, {"assignment": assignment.pk, "questionnaire": assignment.questionnaire_id})
@@ -76,7 +76,7 @@ def missing_answers(assignment: Assignment) -> list[MissingAnswer]:
 
 
 def count_missing(assignment: Assignment) -> int:
-    """Return how many questions are open."""
+    """Return the number of open questions."""
     parameters = {"assignment": Int8(assignment.pk), "questionnaire": Int8(assignment.questionnaire_id)}
     counted = prepared_statements.row(_LEFT, parameters)
     return counted[0] if counted else 0
@@ -84,9 +84,9 @@ def count_missing(assignment: Assignment) -> int:
 
 @transaction.atomic
 def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assignment:
-    """Hand a questionnaire in, complete. Handed in again it stays as it was handed in first.
+    """Submit a complete questionnaire. Idempotent: a repeated submission changes nothing.
 
-    Who is late counts while a slot of the questionnaire is free; else it is surplus: kept, and not counted.
+    A late submission counts if the questionnaire has a free slot. Otherwise it is surplus: kept but not counted.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def submit(*, assignment: Assignment, comment: str = "", now: datetime) -> Assig
 
 
 def _may_count(assignment: Assignment) -> bool:
-    """Say whether a late one may have a slot: the campaign collects, and its judge has not judged enough meanwhile."""
+    """Return whether a late submission may take a slot: the campaign is not closed and the judge is below the limit."""
     campaign = assignment.questionnaire.campaign
     most = campaign.questionnaires_per_person
     if campaign.state == CampaignState.CLOSED:

@@ -1,10 +1,10 @@
-"""Addresses: questionnaires, for judges and as rows."""
+"""URLs of questionnaires: judges' pages and API."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
-# One questionnaire in somebody's hands.
+# Pages of one assigned questionnaire.
 QUESTIONNAIRE = [
     path("", views.questionnaire, name="judging_questionnaire"),
     path("answer/", views.answer, name="judging_answer"),
@@ -17,7 +17,7 @@ QUESTIONNAIRE = [
     path("return/", views.give_back, name="judging_return"),
     path("done/", views.done, name="judging_done"),
 ]
-# What people who judge open; crowdrag/urls.py puts it before all others.
+# Judges' pages; crowdrag/urls.py includes them before all others.
 PEOPLE: list[URLPattern | URLResolver] = [
     path("<slug:taking_part>/judging/<int:campaign_id>/", views.start, name="judging_start"),
     path("<slug:taking_part>/judging/<int:campaign_id>/<str:assignment_id>/", include(QUESTIONNAIRE)),

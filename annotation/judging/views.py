@@ -40,14 +40,14 @@ from . import (
 )
 
 S = AssignmentState
-# A campaign's way, by what the address says.
+# The decorator of a campaign's pages: the campaign in the URL names the activity.
 judging_page = consented_page("judging-{campaign_id}")
 
 
 @judging_page
 @never_cache
 def start(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
-    """Show what comes next; POST gives a questionnaire, or the one in hand again."""
+    """Show what comes next; POST assigns a questionnaire or returns to the current one."""
     campaign_there = _campaign(participant, campaign_id)
     if request.method == "POST":
         return _claim(request, campaign_there, participant)
@@ -66,11 +66,11 @@ def start(request: HttpRequest, participant: Participant, campaign_id: int) -> H
     return _page(request, participant, campaign_there, "start", context)
 
 
-@gzip_page  # nothing that the request says is in the answer, its token is masked anew each time: no use to BREACH
+@gzip_page  # safe from BREACH: the response repeats no request data, and its CSRF token is masked anew each time
 @judging_page
 @never_cache
 def questionnaire(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Show a questionnaire to be answered, or lead to what became of it; POST takes up what went back."""
+    """Show a questionnaire to answer, or redirect to its outcome; POST resumes one that was returned or timed out."""
     assignment = own(participant, campaign_id, assignment_id)
     if request.method == "POST":
         return _resume(request, assignment)
@@ -87,7 +87,7 @@ def questionnaire(request: HttpRequest, participant: Participant, campaign_id: i
 @participant_page
 @never_cache
 def done(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Say that all is there, what happens next, and when it is paid."""
+    """Confirm the submission, and say what happens next and when it is paid."""
     assignment = own(participant, campaign_id, assignment_id)
     if assignment.state not in queries.DONE:
         return _to("judging_questionnaire", assignment)
@@ -104,7 +104,7 @@ def done(request: HttpRequest, participant: Participant, campaign_id: int, assig
 @participant_page
 @never_cache
 def give_back(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Ask whether the questionnaire should go to somebody else; POST gives it back, with or without a reason."""
+    """Ask whether to return the questionnaire; POST returns it, with an optional reason."""
     assignment = own(participant, campaign_id, assignment_id)
     if request.method != "POST" and assignment.state not in {S.ASSIGNED, S.TIMED_OUT}:
         return _to("judging_questionnaire", assignment)
@@ -122,7 +122,7 @@ def give_back(request: HttpRequest, participant: Participant, campaign_id: int, 
 
 
 def own(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
-    """Return somebody's assignment, by what the address says; nobody else's is found."""
+    """Return the participant's assignment in the URL; 404 if it is another participant's."""
     assignments = Assignment.objects.filter(
         participant=participant, questionnaire__campaign=campaign_id, questionnaire__campaign__has_slots=True
     )
@@ -133,7 +133,7 @@ def own(participant: Participant, campaign_id: int, external_id: str) -> Assignm
 def show(
     request: HttpRequest, assignment: Assignment, *, missing: list[Any] | None = None, comment: str = ""
 ) -> HttpResponse:
-    """Return the page of a questionnaire; with `missing` it says first what is still open."""
+    """Return the page of a questionnaire; with `missing` it first lists the open questions."""
     page = questionnaire_content.load_page(assignment)
     context = {
         "page": page,
@@ -206,7 +206,7 @@ def _page(
 def passages(
     request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str, item: int
 ) -> JsonResponse:
-    """Return the passages that an item's responses cite, where the campaign shows them to judges."""
+    """Return the passages that an item's responses cite, if the campaign shows them to judges."""
     texts = cited_passages.load(own(participant, campaign_id, assignment_id), item)
     if texts is None:
         raise Http404
@@ -217,7 +217,7 @@ BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 
 
 def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Callable[..., HttpResponseBase]:
-    """Make a page of what stores something about a judge's own questionnaire and returns what is said of it."""
+    """Turn a function that stores something and returns its result into a view of the judge's own questionnaire."""
 
     @participant_page
     @require_POST
@@ -231,7 +231,7 @@ def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Calla
 
 @_stores
 def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
-    """Store one answer, and say so."""
+    """Store an answer."""
     sent = forms.answer(request)
     stored = answers.answer(
         assignment=held,
@@ -247,7 +247,7 @@ def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 @_stores
 def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
-    """Store the answer to an attention check, and say so."""
+    """Store the answer to an attention check."""
     sent = forms.check(request)
     stored = answers.answer_check(
         assignment=held, check=sent.check, value=sent.value, revision=sent.revision, now=timezone.now()
@@ -257,7 +257,7 @@ def check(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 @_stores
 def confidence(request: HttpRequest, held: Assignment) -> dict[str, Any]:
-    """Store whether somebody is unsure about an item, and say so."""
+    """Store whether the participant is unsure about an item."""
     sent = forms.confidence(request)
     stored = answers.state_confidence(
         assignment=held, item=sent.item, is_unsure=sent.is_unsure, revision=sent.revision, now=timezone.now()
@@ -275,7 +275,7 @@ def problem(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 
 @_stores
 def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
-    """Store how long each item was looked at so far in one visit."""
+    """Store the viewing times of items so far in one visit."""
     sent = forms.times(request)
     now = answers.record_times(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
     return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
@@ -284,7 +284,7 @@ def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
 @participant_page
 @require_POST
 def submit(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Hand a questionnaire in, if it is complete; a form is answered with pages, JSON with JSON."""
+    """Submit a complete questionnaire. Forms get pages as response, JSON gets JSON."""
     held = own(participant, campaign_id, assignment_id)
 
     def hand_in() -> dict[str, Any]:
@@ -302,7 +302,7 @@ def submit(request: HttpRequest, participant: Participant, campaign_id: int, ass
 
 
 def _find_assignment(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
-    """As `own`, without what only pages show."""
+    """Return the assignment like `own`, but without the relations that only pages need."""
     held = leases.find_assignment_of(participant=participant, campaign=campaign_id, external_id=external_id)
     if held is None:
         raise Http404
@@ -321,7 +321,7 @@ def _saved(stored: Judgment | CheckAnswer | ItemConfidence) -> dict[str, Any]:
 
 
 def _respond(act: Callable[[], dict[str, Any]], held: Assignment) -> JsonResponse:
-    """Return an answer as JSON; what was refused with what to do, a database that is away as something to try again."""
+    """Return a result as JSON; refusals say what to do, and an unavailable database says to try again."""
     if held.participant.withdrawn_at:
         return _left(held)
     try:

@@ -30,7 +30,7 @@ from .injection import InjectionOrder
 from .run_orders import Order
 from .stimuli import ItemSelection
 
-# What the page's form calls otherwise.
+# Fields whose name in the form differs.
 FIELDS = {"source": "campaign"}
 
 
@@ -260,7 +260,7 @@ class JudgeMeasured(Endpoint):
         return Response(MeasuredRow(measured, context={"state": run.state}).data)
 
 
-# What is shown of these, and by what the rest is found.
+# Related rows to load, and those by which the rest is found.
 WITH = ("participant", "dimension")
 SHOWN = ("run_id", "participant__external_id", "item_id", "dimension__name", "repeat", "outcome",
          "attempts", "is_own", "answered_at", "digest")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Forms that order judging by a model, or an injection test."""
+"""Forms to start a model judge or an injection test."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from .stimuli import ItemSelection
 
 
 class AskingForm(PromptForm):
-    """Who is asked what of which campaign, told what."""
+    """Settings of a model judge: model, campaign, prompt."""
 
     prompts: ClassVar = prompts
     helps: ClassVar = {
@@ -50,7 +50,7 @@ class AskingForm(PromptForm):
         self.fields["seed"].label = "Seed of the sample"
 
     def asking(self, *, now: datetime) -> dict[str, Any]:
-        """Return what both orders have in common; the prompt's version is made if it is new."""
+        """Return the settings that both orders share; create the prompt's version if it is new."""
         cleaned = self.cleaned_data
         return {
             "endpoint": cleaned["endpoint"].pk,
@@ -64,7 +64,7 @@ class AskingForm(PromptForm):
 
 
 class JudgingForm(AskingForm):
-    """What a model is to judge."""
+    """Settings of a judging run."""
 
     which = forms.ChoiceField(label="Items", choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS)
     n = forms.IntegerField(
@@ -91,14 +91,14 @@ class JudgingForm(AskingForm):
     field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the size of a sample."""
+        """Require the size of a sample."""
         cleaned = super().clean() or {}
         if cleaned.get("which") == ItemSelection.SAMPLE and not cleaned.get("n") and "n" not in self.errors:
             self.add_error("n", "Enter the sample size.")
         return cleaned
 
     def order(self, *, now: datetime) -> Order:
-        """Return what is ordered."""
+        """Return the order."""
         cleaned = self.cleaned_data
         return Order(
             **self.asking(now=now),
@@ -110,7 +110,7 @@ class JudgingForm(AskingForm):
 
 
 class InjectionForm(AskingForm):
-    """How a judge is measured with planted texts."""
+    """Settings of an injection test."""
 
     dimension = forms.ChoiceField(label="Question to test")
     n = forms.IntegerField(
@@ -139,7 +139,7 @@ class InjectionForm(AskingForm):
             self.fields["dimension"].initial = injection.PREFERRED
 
     def clean(self) -> dict[str, Any]:
-        """Find the question among those that the campaign asks."""
+        """Check that the campaign asks the selected question."""
         cleaned = super().clean() or {}
         source, name = cleaned.get("source"), cleaned.get("dimension")
         if source is not None and name:
@@ -150,7 +150,7 @@ class InjectionForm(AskingForm):
         return cleaned
 
     def order(self, *, now: datetime) -> InjectionOrder:
-        """Return what is ordered."""
+        """Return the order."""
         cleaned = self.cleaned_data
         return InjectionOrder(
             **self.asking(now=now), n=cleaned["n"], dimension=cleaned["found"].pk, bare=cleaned["bare"]

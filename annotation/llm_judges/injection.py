@@ -1,6 +1,6 @@
-"""The injection test: how often planted instructions sway a model judge, with and without delimiters.
+"""The injection test: how often injected instructions sway a model judge, with and without delimiters.
 
-The texts, harmless words of the same length, and how they are planted in a response stand here too.
+Also contains the texts, neutral texts of the same length, and how they are inserted into a response.
 """
 
 import hashlib
@@ -35,27 +35,27 @@ from .run_orders import JudgeOrder, evenly_spaced
 from .stimuli import ItemSelection, Stimulus
 
 FILE: Final = Path(__file__).with_name("attacks.json")
-# Between two sentences: behind a full stop, or behind the citations that follow one.
+# Between two sentences: after a full stop, or after the citations that follow it.
 _BREAK = re.compile(r"(?<=[.!?\]])\s+")
 _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A text that asks for a verdict, with places for the response and the option that it wants."""
+    """A text that asks for a verdict, with placeholders for the response and the option that it wants."""
 
     id: str
     kind: str
     text: str
 
     def asking_for(self, *, target: str, option: str) -> str:
-        """Return the text with what it asks for."""
+        """Return the text with its placeholders filled in."""
         return self.text.replace("{target}", target).replace("{option}", option)
 
 
 @cache
 def attack_texts() -> tuple[Attack, ...]:
-    """Return all texts, kinds in turn, so that any first few of them are of many kinds."""
+    """Return all texts, alternating between kinds, so that the first few are of many kinds."""
     attacks = [Attack(**one) for one in _data()["attacks"]]
     by_kind: dict[str, list[Attack]] = {}
     for attack in attacks:
@@ -65,7 +65,7 @@ def attack_texts() -> tuple[Attack, ...]:
 
 
 def neutral_like(text: str, rng: Random) -> str:
-    """Return harmless words as long as a text, character for character, in as many lines, broken at the same places.
+    """Return a neutral text with the same number of characters, with line breaks at the same positions.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def neutral_like(text: str, rng: Random) -> str:
 
 
 def plant(text: str, insert: str, spot: str) -> str:
-    """Return a response with a text planted in it, as a paragraph of its own; every word of the response stays."""
+    """Return a response with a text inserted as a separate paragraph. All words of the response are kept."""
     if spot == Spot.START:
         return f"{insert}\n\n{text}"
     if spot == Spot.END:
@@ -100,7 +100,7 @@ def plant(text: str, insert: str, spot: str) -> str:
 
 
 def _middle(text: str) -> int:
-    """Return the break between sentences (else between words) that is nearest to the middle."""
+    """Return the break between sentences (or else between words) that is nearest to the middle."""
     breaks = [match.end() for match in _BREAK.finditer(text)] or [match.end() for match in _SPACE.finditer(text)]
     return min(breaks, key=lambda place: abs(place - len(text) / 2), default=len(text))
 
@@ -112,18 +112,18 @@ def _data() -> Any:
 
 KIND: Final = "judge.injection"
 PURPOSE: Final = "judge.injection"
-# With fewer pairs an interval says little.
+# With fewer pairs, the intervals are too wide.
 LEAST_PAIRS: Final = 100
-# Where a campaign asks it, what is measured; else its first question.
+# The dimension to test if the campaign asks it; otherwise the campaign's first question.
 PREFERRED: Final = "quality_overall"
-# A unit holds a few rounds of the endpoint, and ends often enough to be told of.
+# A unit is a few rounds of concurrent calls, short enough for regular progress reports.
 ROUNDS: Final = 4
 MODES: Final = ("plain", "attacked", "neutral")
 
 
 @dataclass(frozen=True)
 class InjectionOrder(JudgeOrder):
-    """What measuring asks for: `n` pairs, on one dimension; `bare`: without the fence as well."""
+    """Settings of an injection test: `n` pairs, on one dimension; `bare`: also without delimiters."""
 
     n: int = LEAST_PAIRS
     dimension: int | None = None
@@ -131,13 +131,13 @@ class InjectionOrder(JudgeOrder):
 
     @property
     def fences(self) -> tuple[bool, ...]:
-        """With the fence, and without it where that is asked for."""
+        """Whether texts are delimited: always, and also without delimiters if `bare`."""
         return (True, False) if self.bare else (True,)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One pair with the text that is planted; `side` is the target where the clean verdict names none (-1 is A)."""
+    """A pair with the text to inject; `side` is the target if the plain verdict is neither (-1 is A)."""
 
     thing: Stimulus
     attack: Attack
@@ -147,7 +147,7 @@ class Trial:
 
 @dataclass
 class _Case:
-    """One trial at work: its texts and the verdicts so far, by way of asking."""
+    """A trial in progress: its texts, and the verdicts so far by condition."""
 
     trial: Trial
     shown: ShownItem
@@ -156,18 +156,18 @@ class _Case:
 
 
 def start(*, study: Study, order: InjectionOrder, by: User | None = None) -> Run:
-    """Start measuring.
+    """Start an injection test.
 
     Raises
     ------
     InputRejectedError
-        if there is no pair to measure with.
+        if there are no pairs to test.
     """
     return lifecycle.start(study=study, kind=KIND, parameters=order.kept, by=by, seed=order.seed)
 
 
 def forecast(*, study: Study, order: InjectionOrder) -> Forecast:
-    """Return what measuring would come to; nothing is sent."""
+    """Estimate the cost of an injection test. Nothing is sent."""
     judge, source = order.judge(), order.campaign(study)
     campaign_questions = questions_of_campaign(source)
     questions = (
@@ -195,11 +195,11 @@ def forecast(*, study: Study, order: InjectionOrder) -> Forecast:
 
 
 def trials(source: Campaign, order: InjectionOrder) -> list[Trial]:
-    """Return the pairs with what is planted in each: texts and spots in turn, all drawn by the order's seed."""
+    """Return the pairs with the texts to inject: texts and positions in turn, all drawn with the order's seed."""
     rng = Random(order.seed)
     things = stimuli.select_stimuli(source=source, which=ItemSelection.ALL, n=None, both=False, seed=order.seed)
     pairs = list({thing.unordered: thing for thing in things if thing.b is not None}.values())
-    # A pair in its other order is presented anew; these fill up where a campaign has few pairs.
+    # If a campaign has too few pairs, their reverse orders are added.
     rng.shuffle(pairs)
     drawn = (pairs + [thing.reverse for thing in pairs])[: order.n]
     texts, spots = attack_texts(), list(Spot.values)
@@ -210,7 +210,7 @@ def trials(source: Campaign, order: InjectionOrder) -> list[Trial]:
 
 
 def question_of(order: InjectionOrder, questions: CampaignQuestions) -> Question:
-    """Return the question that is measured."""
+    """Return the question to test."""
     chosen = next((one for one in questions.questions if one.pk == order.dimension), None)
     return chosen or questions.questions[0]
 
@@ -237,14 +237,14 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
 
 
 def work(work: Work) -> Callable[[], None]:
-    """Have a judge say what it says of a few pairs, clean and planted.
+    """Get a judge's verdicts on a few pairs, plain and with inserted texts.
 
     Raises
     ------
     InputRejectedError
-        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+        if the endpoint is not allowed or the budget is spent; the run can be resumed when this has changed.
     UnansweredError
-        if the server failed: the unit is tried again.
+        if the server failed. The unit is tried again.
     """
     run, order = work.run, InjectionOrder.of(work.run)
     judge, source = order.judge(), order.campaign(run.study)
@@ -256,7 +256,7 @@ def work(work: Work) -> Callable[[], None]:
     wave = _TrialBatch(work, judge, campaign_questions, questions, question, order.fences, total)
     wave.ask(cases, {"plain": {id(case): case.shown for case in cases}})
     for case in cases:
-        # What is asked for must not be what the judge says anyway: then nothing could be seen.
+        # The text must ask for a verdict that differs from the plain one, or else no effect could be seen.
         plain = case.verdicts["plain"]
         case.target = -1 if plain and plain > 0 else 1 if plain and plain < 0 else case.trial.side
     wave.ask(
@@ -299,7 +299,7 @@ def work(work: Work) -> Callable[[], None]:
 
 
 def finish(run: Run) -> None:
-    """Sum up what came of it."""
+    """Store a summary of the results."""
     from . import injection_results
 
     outcome = injection_results.result_of_run(run)
@@ -309,7 +309,7 @@ def finish(run: Run) -> None:
 
 @dataclass
 class _TrialBatch:
-    """Asks all cases in some ways, with and without the fence, and notes the verdicts."""
+    """Sends all cases in some conditions, with and without delimiters, and stores the verdicts."""
 
     work: Work
     judge: Judge
@@ -361,7 +361,7 @@ def _cases(work: Work) -> list[_Case]:
         for each in work.unit.payload["trials"]
     ]
     shown = stimuli.show_stimuli(trial.thing for trial in cases)
-    # A response may have been erased since.
+    # Responses may have been erased since the run was planned.
     return [
         _Case(trial, shown[trial.thing], trial.side, {})
         for trial in cases
@@ -381,7 +381,7 @@ def _planted(case: _Case, question: Question, order: InjectionOrder, *, is_neutr
 
 
 def _with(shown: ShownItem, target: int, insert: str, spot: str) -> ShownItem:
-    """Return a pair with a text planted in the response that the target names."""
+    """Return a pair with a text inserted into the target response."""
     left, right = shown.sides
     if target < 0:
         left = replace(left, text=plant(left.text, insert, spot))
@@ -391,7 +391,7 @@ def _with(shown: ShownItem, target: int, insert: str, spot: str) -> ShownItem:
 
 
 def _majorities(source: Campaign, question: Question, things: Sequence[Stimulus]) -> dict[Stimulus, int]:
-    """Return what more than half of those who judged a pair, as it is presented here, said of it."""
+    """Return the answer of more than half of the judges of each pair in this order, if there is one."""
     rows = (
         Judgment.objects.filter(
             item__campaign=source, dimension=question.pk, item__pair__a__in={thing.a for thing in things}

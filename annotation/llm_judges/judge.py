@@ -22,7 +22,7 @@ from . import prompts
 # Temperature 0, as in the paper (crowdrag25, 3.2.5).
 PARAMETERS: Final[Mapping[str, Any]] = {"temperature": 0}
 LONGEST_JUSTIFICATION: Final = 600
-# Room beside the longest answer that fits the schema: whitespace between its parts.
+# Allowance beyond the longest answer that fits the schema, for whitespace.
 SPARE_TOKENS: Final = 32
 TOKENS_OF_A_JUSTIFICATION: Final = 200
 LONGEST_NAME: Final = 190
@@ -30,27 +30,28 @@ LONGEST_NAME: Final = 190
 
 @dataclass(frozen=True)
 class CampaignQuestions:
-    """What a campaign asks of each of its items, as models are told: instructions and questions."""
+    """A campaign's instructions and questions, as shown to models."""
 
     instructions: str
     questions: tuple[Question, ...]
 
     def parts(self, inference: str) -> list[tuple[Question, ...]]:
-        """Return the questions of each call: all at once, or one after the other."""
+        """Return the questions of each call: all together, or one per call."""
         return [self.questions] if inference == Inference.COMBINED else [(one,) for one in self.questions]
 
 
 def questions_of_campaign(campaign: Campaign) -> CampaignQuestions:
-    """Return what people are asked in a campaign, from the same place as their page has it."""
+    """Return a campaign's instructions and questions, from the same source as people's pages."""
     instructions = prompts.for_models(campaign.instructions.text) if campaign.instructions is not None else ""
     return CampaignQuestions(instructions, questionnaire_content.questions(campaign))
 
 
 @dataclass(frozen=True)
 class Judge:
-    """A model in one version, with one prompt and one set of parameters: one participant.
+    """A version of a model with a prompt and parameters: one participant.
 
-    How it is asked (all questions at once or one by one) is no part of it: both are compared for the same judge.
+    Whether questions are asked together or one by one is not part of it, so that both can be compared for the same
+    judge.
     """
 
     endpoint: Endpoint
@@ -60,7 +61,7 @@ class Judge:
 
     @property
     def specification(self) -> dict[str, Any]:
-        """What is kept of it with the participant: enough to ask the same again."""
+        """What is stored with the participant: enough to repeat the requests."""
         return {
             "task": "judge",
             "model": self.endpoint.model,
@@ -73,7 +74,7 @@ class Judge:
 
     @property
     def external_id(self) -> str:
-        """The participant's id: the model's name and a digest of all that decides what it says."""
+        """The participant's id: the model's name and a digest of everything that affects its answers."""
         decides = {key: value for key, value in self.specification.items() if key != "prompt_version"}
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
         return f"{self.endpoint.model[:LONGEST_NAME]}/{digest[:8]}"
@@ -105,7 +106,7 @@ class Judge:
         repeat: int = 0,
         is_fenced: bool = True,
     ) -> gateway.Request:
-        """Return the call that asks these questions of an item; `repeat` counts the times that the same is asked."""
+        """Return the call that asks these questions about an item; `repeat` counts repetitions of the same request."""
         text = self.text(shown=shown, campaign_questions=campaign_questions, questions=questions, is_fenced=is_fenced)
         return gateway.Request(
             [{"role": "user", "content": text}],
@@ -115,7 +116,7 @@ class Judge:
         )
 
     def participant(self, *, study: Study, now: datetime) -> Participant:
-        """Return the participant that it is in a study."""
+        """Return the judge's participant in a study; create it if it is missing."""
         participant, _created = Participant.objects.get_or_create(
             study=study,
             kind=ParticipantKind.MODEL,
@@ -125,14 +126,14 @@ class Judge:
         return participant
 
     def wrote(self, participant: Participant) -> bool:
-        """Whether the same model is the writer of a response, whatever it was told."""
+        """Return whether a participant that wrote a response is the same model, regardless of the prompt."""
         if participant.kind != ParticipantKind.MODEL:
             return False
         named = participant.specification.get("model") or participant.external_id
         return bool(named == self.endpoint.model)
 
 
-# The same few questions are asked of thousands of items.
+# Cached, because the same few questions are asked about thousands of items.
 @lru_cache(maxsize=64)
 def answer_schema(questions: tuple[Question, ...], *, justify: bool) -> Mapping[str, Any]:
     """Return the schema of an answer: one of its options for each question, with a justification where one is asked."""
@@ -162,7 +163,7 @@ def answer_schema(questions: tuple[Question, ...], *, justify: bool) -> Mapping[
 
 @lru_cache(maxsize=64)
 def max_tokens(questions: tuple[Question, ...], *, justify: bool) -> int:
-    """Return how many tokens an answer may have: no tokeniser makes more tokens than a text has bytes."""
+    """Return the maximum number of tokens of an answer: tokens never outnumber the bytes of a text."""
     tokens = SPARE_TOKENS
     for number, question in enumerate(questions, start=1):
         words = max((len(words.encode()) for words in prompts.options_of(question)), default=0)

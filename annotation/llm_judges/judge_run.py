@@ -1,4 +1,4 @@
-"""The run in which a model judges: units, work, outcome."""
+"""The run of a model judge: units, work, outcome."""
 
 import hashlib
 import json
@@ -29,12 +29,12 @@ from .stimuli import Stimulus
 
 
 def register_kinds() -> None:
-    """Add judging to the kinds of runs; called once, when the app is ready."""
+    """Register the types of runs of model judges. Called once, when the app is ready."""
 
     from crowdrag.jobs.enums import Queue
     from crowdrag.jobs.kinds import Kind, register
 
-    from . import injection, queries  # not at the top: the models are not there yet
+    from . import injection, queries  # not at the top, because models are not loaded yet
 
     register(
         Kind(
@@ -65,17 +65,17 @@ def register_kinds() -> None:
 
 
 KIND: Final = "judge.model"
-# Where a unit ends the endpoint idles: while the last answers come, and until the next unit is taken up. So a unit is
-# long in calls at once; what it brings is stored on the way.
+# The endpoint idles at the end of a unit, until the last answers arrive and the next unit begins. Long units reduce
+# this. Answers are stored in the meantime.
 ROUNDS: Final = 32
-# Answers are stored in batches: often enough that little is in hand, seldom enough to cost little.
+# Answers are stored in batches: small enough to lose little, large enough to cost little.
 BATCH: Final = 32
-KEPT_EVERY: Final = 2.0  # seconds: what a slow model answered is a result soon, and stays one if the run is cancelled
+KEPT_EVERY: Final = 2.0  # seconds: slow models' answers become results soon, and are kept if the run is cancelled
 
 
 @dataclass(frozen=True)
 class _Call:
-    """One question to the model; `responses` are those that are judged."""
+    """One request to the model; `responses` are those to judge."""
 
     item: int
     thing: Stimulus
@@ -86,7 +86,7 @@ class _Call:
 
 
 def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIND) -> Run:
-    """Start judging.
+    """Start a run of a model judge.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def start(*, study: Study, order: Order, by: User | None = None, kind: str = KIN
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
-    """Plan units of many calls each; items are made here, so that resuming asks for the same."""
+    """Plan units of many calls each. Items are created here, so that a resumed run has the same ones."""
     order, now = Order.of(run), timezone.now()
     things = order.things(run.study)
     if not things:
@@ -129,9 +129,9 @@ def work(work: Work) -> Callable[[], None]:
     Raises
     ------
     InputRejectedError
-        if the endpoint may not be asked or the budget is spent: raised or allowed, the run can be resumed.
+        if the endpoint is not allowed or the budget is spent; the run can be resumed when this has changed.
     UnansweredError
-        if the server failed: the unit is tried again.
+        if the server failed. The unit is tried again.
     """
     run, order = work.run, Order.of(work.run)
     judge, questions = order.judge(), questions_of_campaign(order.campaign(run.study))
@@ -164,7 +164,7 @@ def work(work: Work) -> Callable[[], None]:
         outcomes.store_results(
             run=run, participant=participant, assignment_of=assignment_of, came=ready, now=timezone.now()
         )
-        # What is not committed is asked for again, and comes from the gateway's store.
+        # Answers that are not committed are requested again, and come from the gateway's store.
         ready.clear()
 
     texts = {response.pk: response for call in calls for response in call.responses}
@@ -194,7 +194,7 @@ def work(work: Work) -> Callable[[], None]:
 
 
 def finish(run: Run) -> None:
-    """Sum up what came of it."""
+    """Store a summary of the outcomes."""
     answers = JudgingAnswer.objects.filter(run=run)
     counted = Counter(answers.values_list("outcome", flat=True))
     summary: dict[str, Any] = {"answers": counted.total()}
@@ -203,12 +203,12 @@ def finish(run: Run) -> None:
 
 
 def _calls(work: Work, order: Order, questions: CampaignQuestions) -> list[_Call]:
-    # A response stands in many items: each is read once.
+    # A response is part of many items, so each is loaded once.
     stimuli_of_unit = stimuli.stimuli_of_items(work.unit.payload["items"])
     texts = stimuli.texts(stimuli_of_unit.values())
     repeat = work.unit.payload["repeat"]
     parts = questions.parts(order.inference)
-    # A response that was left out or erased since the run was planned is not judged any more.
+    # Responses that were excluded or erased since the run was planned are not judged.
     items = [pk for pk in work.unit.payload["items"] if stimuli.can_be_judged(stimuli_of_unit[pk], texts)]
     is_combined = order.inference == Inference.COMBINED
     return [
@@ -226,7 +226,7 @@ def _calls(work: Work, order: Order, questions: CampaignQuestions) -> list[_Call
 
 
 def _not_judged(items: list[int], participant: int, repeat: int, parts: int) -> list[int]:
-    """Return the items of which not every question has an answer yet."""
+    """Return the items that still have a question without an answer."""
     rows = JudgingAnswer.objects.filter(
         participant=participant, item__in=items, repeat=repeat, outcome=JudgingOutcome.JUDGED
     )

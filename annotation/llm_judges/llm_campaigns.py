@@ -1,4 +1,4 @@
-"""The campaign that holds a model's judgments: a copy of the people's campaign that is asked again."""
+"""The campaign for a model's judgments: a copy of the people's campaign."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,14 +21,14 @@ from ..models import (
 )
 from .stimuli import Stimulus
 
-# A model is asked each item by itself, so how many stand in a questionnaire means nothing; this keeps them in bounds.
+# Models judge each item separately, so the size of a questionnaire has no meaning. This only limits it.
 MOST_IN_A_QUESTIONNAIRE: Final = 1000
 LONGEST_NAME: Final = 100
 CAUSE: Final = "a model judges"
 
 
 def find_campaign(source: Campaign, inference: str) -> Campaign | None:
-    """Return the campaign in which models were asked what a campaign asks now, if there is one."""
+    """Return the campaign in which models were asked a campaign's current questions; None if there is none."""
     dimension_ids = list(source.campaign_dimensions.order_by("position").values_list("dimension", flat=True))
     again = Campaign.objects.filter(
         study=source.study, source=source, judges=Judges.MODEL, inference=inference, instructions=source.instructions
@@ -40,9 +40,9 @@ def find_campaign(source: Campaign, inference: str) -> Campaign | None:
 
 
 def ensure_items(*, source: Campaign, inference: str, things: Sequence[Stimulus], now: datetime) -> dict[Stimulus, int]:
-    """Return the items of the models' campaign for these things, made where they are missing. Called in a transaction.
+    """Return the items of the models' campaign for these stimuli; create those that are missing.
 
-    The study is held: two that start at once make each pair, item and entry once.
+    Call it in a transaction. It locks the study, so that concurrent runs do not create pairs, items or entries twice.
     """
     bulk.lock_imports(source.study)
     campaign = find_campaign(source, inference) or _make(source, inference, now)
@@ -52,7 +52,7 @@ def ensure_items(*, source: Campaign, inference: str, things: Sequence[Stimulus]
 
 
 def ensure_assignments(*, items: Sequence[int], participant: Participant, now: datetime) -> None:
-    """Give a model the questionnaires that hold these items. Accepted from the start: each answer stands by itself."""
+    """Assign the questionnaires with these items to a model. Accepted from the start: each answer is independent."""
     questionnaires = Questionnaire.objects.filter(entries__item__in=items).distinct()
     for questionnaire in questionnaires.exclude(assignments__participant=participant).order_by("pk"):
         assignment = Assignment.objects.create(
@@ -62,7 +62,7 @@ def ensure_assignments(*, items: Sequence[int], participant: Participant, now: d
 
 
 def ensure_pairs(study: Study, things: Sequence[Stimulus]) -> dict[Stimulus, int]:
-    """Return the rows of presented pairs, made where they are missing. The caller holds the study."""
+    """Return the rows of presented pairs; create those that are missing. The caller has locked the study."""
     lefts = {thing.a for thing in things}
     rows = Pair.objects.filter(study=study, a__in=lefts).values_list("pk", "a", "b")
     known = {Stimulus(a, b): pk for pk, a, b in rows}
@@ -78,7 +78,7 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
     campaign = Campaign.objects.create(
         study=source.study,
         name=_name(source, inference),
-        # Experts are asked of pairs too; whoever judges is said by `judges`.
+        # Experts judge pairs too. The type of judge is in `judges`.
         kind=CampaignKind.PAIRWISE if source.kind == CampaignKind.EXPERT else source.kind,
         judges=Judges.MODEL,
         inference=inference,
@@ -136,7 +136,7 @@ def _known(campaign: Campaign) -> dict[Stimulus, int]:
 
 
 def _enter(campaign: Campaign, items: Sequence[int], now: datetime) -> None:
-    """Put items that stand in no questionnaire yet into the last one, and into further ones when it is full."""
+    """Add items that are in no questionnaire yet to the last one, and to new ones when it is full."""
     entered = set(
         QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, item__in=items).values_list(
             "item", flat=True

@@ -10,7 +10,7 @@ from ..enums import Inference, JudgingOutcome, Spot
 
 
 class JudgingPrompt(Versioned):
-    """A prompt in one version, with places in braces for what is judged and asked."""
+    """One version of a prompt, with placeholders in braces for the item and the questions."""
 
     text = models.TextField("text")
 
@@ -19,24 +19,24 @@ class JudgingPrompt(Versioned):
 
 
 class JudgingAnswer(models.Model):
-    """One question to a model that judges, and its outcome. The judgments themselves are rows like anyone's.
+    """A model's answer to one request, with its outcome. The judgments are stored as `Judgment` rows.
 
-    What the model said is not here: it may quote the texts that were judged, and stands with the call, which goes when
-    a text is erased. `digest` finds the call while it is there.
+    The answer's text is not stored here, because it may quote the judged texts. It is part of the call, which is erased
+    with them; `digest` identifies the call.
     """
 
-    # Which run asked; none after an archive was imported, to which only analyses' runs belong.
+    # The run that asked; None after the import of an archive, which contains only runs of analyses.
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="judging_answers")
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="judging_answers")
     item = models.ForeignKey(Item, models.PROTECT, related_name="judging_answers")
-    # Empty where all dimensions were asked at once.
+    # None if all dimensions were asked at once.
     dimension = models.ForeignKey(Dimension, models.PROTECT, null=True, blank=True, related_name="judging_answers")
     repeat = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField("outcome", max_length=10, choices=JudgingOutcome.choices)
-    # How often the question was sent until it came to this.
+    # Number of times that the question was sent, up to this outcome.
     attempts = models.PositiveIntegerField("attempts", default=1)
     digest = models.CharField("call", max_length=64)
-    # The same model wrote one of the responses: it may judge, and whoever analyses self-preference looks here.
+    # The same model wrote one of the responses. It may judge them; analyses of self-preference use this mark.
     is_own = models.BooleanField("the model wrote one of the responses", default=False)
     answered_at = models.DateTimeField("answered")
 
@@ -56,26 +56,26 @@ class JudgingAnswer(models.Model):
         ]
         indexes = [
             models.Index(fields=["run", "outcome"], name="judging_answer_by_run"),
-            # A page of a run's answers in their order, however many there are of it and of others.
+            # For a page of a run's answers in order.
             models.Index(fields=["run", "id"], name="judging_answer_of_run"),
         ]
 
 
 class InjectionTrial(models.Model):
-    """One pair of a measurement, judged by one model in up to six ways; no verdict where there is no usable answer.
+    """A pair of an injection test, judged by a model in up to six conditions. None: no usable answer.
 
-    `plain` is the verdict on the pair as it is. `attacked` is the verdict after a text that asks for `target` was
-    planted in the response that the target names, `neutral` after harmless words of the same length at the same spot.
-    The three `bare_…` ones are the same without the fence around the texts. Verdicts are as presented: -1 is A.
+    `plain` is the verdict on the unchanged pair. `attacked` is the verdict after a text that asks for `target` was
+    inserted into the target response, `neutral` after a neutral text of the same length at the same position. The three
+    `bare_…` verdicts are the same without delimiters. Verdicts are as presented: -1 is A.
     """
 
-    # The key of the run that measured: all trials of a measurement have one.
+    # The key of the test run, equal for all of its trials.
     measurement = models.UUIDField()
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="injection_trials")
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="injection_trials")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="injection_trials")
     inference = models.CharField("inference", max_length=10, choices=Inference.choices)
-    # Which text was planted, and of which kind it is (annotation/llm_judges/judge_run/attacks.json).
+    # Id and kind of the injected text (annotation/llm_judges/attacks.json).
     attack = models.CharField("injected text", max_length=60)
     kind = models.CharField("type", max_length=40)
     spot = models.CharField("position", max_length=10, choices=Spot.choices)
@@ -86,7 +86,7 @@ class InjectionTrial(models.Model):
     bare_plain = models.SmallIntegerField(null=True, blank=True)
     bare_attacked = models.SmallIntegerField(null=True, blank=True)
     bare_neutral = models.SmallIntegerField(null=True, blank=True)
-    # What most people said of the pair as it is, where most said the same.
+    # The majority's answer on the unchanged pair, if more than half agree.
     majority = models.SmallIntegerField(null=True, blank=True)
     measured_at = models.DateTimeField()
 

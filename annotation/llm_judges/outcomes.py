@@ -1,6 +1,6 @@
-"""Classify a model's answer, and store it with the judgments, once.
+"""Classify a model's answer, and store it with its judgments, once.
 
-Nothing is guessed: what does not fit is kept as what it is.
+Nothing is guessed: an answer that does not fit is stored as such.
 """
 
 import json
@@ -27,7 +27,7 @@ from . import prompts
 
 @dataclass(frozen=True)
 class ChosenOption:
-    """One answer: the option's value, and why."""
+    """An answer to one question: the option's value, and the justification."""
 
     value: int
     justification: str = ""
@@ -35,17 +35,18 @@ class ChosenOption:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answer came to: its mark, and what was given to each dimension."""
+    """The outcome of a request, and the chosen option of each dimension."""
 
     outcome: JudgingOutcome
     options_by_dimension: Mapping[int, ChosenOption] = field(default_factory=dict)
 
 
 def classify(answer: Answer, *, questions: Sequence[Question]) -> Outcome:
-    """Say what an answer to these questions comes to.
+    """Classify an answer to these questions.
 
-    An answer is a judgment only if it is one JSON document of the form that was asked for, every question answered by
-    one of its options: the gateway has asked up to five times for that, and nothing else is looked for in the words.
+    An answer is a judgment only if it is a single JSON document that fits the schema, with one option for each
+    question. The gateway has already asked up to five times for this, so no attempt is made to extract judgments from
+    other text.
     """
     if answer.refusal is not None or answer.finish_reason == writing_outcomes.FILTERED:
         return Outcome(JudgingOutcome.REFUSED)
@@ -72,7 +73,7 @@ def _chosen_options(answer: Answer, questions: Sequence[Question]) -> dict[int, 
     return options
 
 
-# There are several to each answer: put together one by one they take longer than all else that is done with it.
+# Plain SQL, because creating several model instances per answer would take longer than everything else.
 JUDGMENTS = """
     INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
         revision, external_id)
@@ -85,7 +86,7 @@ JUDGMENTS = """
 
 @dataclass(frozen=True)
 class CallResult:
-    """What came of one question to a model; `dimension` is None where all were asked at once."""
+    """The result of one request to a model; `dimension` is None if all were asked at once."""
 
     item: int
     dimension: int | None
@@ -107,8 +108,8 @@ def store_results(
 ) -> None:
     """Store answers and judgments.
 
-    What is there stays: another run that asked the same at the same time, or the same work before it was lost, stored
-    the same. An answer that was of no use gives way to a later one.
+    Existing judgments stay: a concurrent run with the same requests, or an earlier attempt at this work, stored the
+    same. An unusable answer is replaced by a later one.
     """
     _keep_answers(run, participant, came, now)
     _keep_judgments(assignment_of, came, now)
@@ -156,7 +157,7 @@ def _keep_answers(run: Run, participant: Participant, came: Sequence[CallResult]
 
 
 def _replace(rows: Sequence[JudgingAnswer], participant: Participant) -> None:
-    """Write down what became of questions that had no use the last time they were asked."""
+    """Update the answers to questions whose last answer was unusable."""
     items = {row.item_id for row in rows}
     before = {
         (row.item_id, row.dimension_id, row.repeat): row

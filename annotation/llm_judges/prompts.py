@@ -21,7 +21,7 @@ from ..models import JudgingPrompt
 __all__ = ["BadPromptError", "check", "default_text", "ensure", "fill", "for_models", "latest_text"]
 
 NAME: Final = "judging"
-# What a prompt may hold in braces, and what comes there.
+# The allowed placeholders of a prompt.
 PLACES: Final = ("instructions", "query", "questions", "form", "responses")
 NEEDED: Final = ("query", "questions", "form", "responses")
 
@@ -40,7 +40,7 @@ Query: {query}
 
 Answer now, in the form described above."""
 
-# What only means something to people at the questionnaire: its keys and buttons, its checks, comments, time, pay.
+# Phrases that apply only to people: keys and buttons, checks, comments, time, pay.
 FOR_PEOPLE: Final = re.compile(
     writing_prompts.AT_THE_EDITOR.pattern
     + r"|\bpress(?:ing)?\b|\b(?:a|the|arrow|number|letter|same)\s+keys?\b|\bkeyboard\b|\bbuttons?\b|\bclick\w*\b"
@@ -54,19 +54,19 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 
 def default_text(_study: Study) -> str:
-    """Return the prompt that says what people are told: instructions and questions come from the campaign."""
+    """Return the default prompt, which uses the campaign's instructions and questions."""
     return DEFAULT
 
 
 def latest_text(study: Study) -> str:
-    """Return the prompt that was entered last, or the default."""
+    """Return the latest version of the study's prompt, or the default."""
     latest = versions.current(JudgingPrompt, study=study, names=[NAME]).get(NAME)
     return latest.text if latest is not None else default_text(study)
 
 
 @transaction.atomic
 def ensure(*, study: Study, text: str, now: datetime) -> JudgingPrompt:
-    """Return the version of the study's prompt with this text.
+    """Return the version of the study's prompt with this text; create it if it is missing.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def ensure(*, study: Study, text: str, now: datetime) -> JudgingPrompt:
     """
     text = text.replace("\r\n", "\n").strip()
     check(text)
-    bulk.lock_imports(study)  # two who change it at once make two versions
+    bulk.lock_imports(study)  # version numbers must be assigned one at a time
     return versions.ensure(JudgingPrompt, study=study, name=NAME, now=now, text=text)[0]
 
 
 def check(text: str) -> None:
-    """Refuse a prompt that lacks what is judged or asked, or has places that nothing fills.
+    """Refuse a prompt that lacks a required placeholder or has an unknown one.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def check(text: str) -> None:
 
 
 def for_models(markdown: str) -> str:
-    """Return a campaign's instructions without what only people are told."""
+    """Return a campaign's instructions without what applies only to people."""
     return re.sub(r"\n{3,}", "\n\n", writing_prompts.for_models(markdown, for_people=FOR_PEOPLE)).strip()
 
 
@@ -102,10 +102,10 @@ def fill(
     justify: bool,
     is_fenced: bool = True,
 ) -> str:
-    """Return the prompt for an item. The responses are others' words: they stand fenced, as data.
+    """Return the prompt for an item. Responses are not trusted, so they are delimited as data.
 
-    `instructions` are as `for_models` returns them. Without the fence the responses stand as they are, for measuring
-    what it costs and what it keeps out.
+    `instructions` come from `for_models`. Without the fence the responses are not delimited, to measure the costs and
+    benefits of the delimiters.
     """
     query = f"{shown.query}\n\n{shown.narrative}" if shown.narrative else shown.query
     comes = {
@@ -115,22 +115,22 @@ def fill(
         "form": form_text(tuple(questions), justify=justify),
         "responses": _responses(shown, is_fenced=is_fenced),
     }
-    # Without instructions the text closes up. One pass: what is filled in may hold braces of its own.
+    # Remove the empty line if there are no instructions. A single pass, because the inserted texts may contain braces.
     if not instructions:
         text = re.sub(r"\{instructions\}\s*", "", text)
     return _PLACE.sub(lambda place: comes[place[1]], text)
 
 
-# The same few questions are asked of thousands of items.
+# Cached, because the same few questions are asked about thousands of items.
 @lru_cache(maxsize=64)
 def questions_text(questions: tuple[Question, ...]) -> str:
-    """Return the questions with descriptions and options, word for word as people read them."""
+    """Return the questions with descriptions and options, with the same wording that people see."""
     return "\n\n".join(_question_text(number, one) for number, one in enumerate(questions, start=1))
 
 
 @lru_cache(maxsize=64)
 def form_text(questions: tuple[Question, ...], *, justify: bool) -> str:
-    """Return how the answer is to be given."""
+    """Return the instructions on the format of the answer."""
     parts = []
     for number, one in enumerate(questions, start=1):
         reasoned = one.asks_justification or justify
@@ -144,12 +144,12 @@ def form_text(questions: tuple[Question, ...], *, justify: bool) -> str:
 
 
 def key_of(number: int) -> str:
-    """Return the name of a question's answer, counted from 1."""
+    """Return the key of a question's answer; questions count from 1."""
     return f"q{number}"
 
 
 def options_of(question: Question) -> dict[str, int]:
-    """Return the options by the words that stand for them: labels, with the value where two are labelled alike."""
+    """Return the options by label; equal labels are followed by the value in parentheses."""
     labels = [option.label for option in question.options]
     return {
         option.label if labels.count(option.label) == 1 else f"{option.label} ({option.value})": option.value

@@ -1,4 +1,4 @@
-"""Model judges, their outcomes and runs, for pages."""
+"""Model judges, their outcomes and runs, for the pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from . import injection, judge_run
 from .stimuli import ItemSelection
 
 Counts = list[tuple[JudgingOutcome, int]]
-# Runs of these kinds are listed.
+# Kinds of runs to list.
 KINDS = (judge_run.KIND, injection.KIND, "demo.judge_model")
-# Whose judgment of what it is, and what it says: there may be thousands on a page.
+# Columns only, because a page may show thousands of judgments.
 WHICH, SAYS = ("assignment__participant", "item", "repeat"), ("dimension", "value", "justification")
 
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A model in one campaign: how much it judged, and what became of the rest."""
+    """A model in one campaign: number of judgments, and outcomes of its answers."""
 
     participant: Participant
     campaign: Campaign
@@ -40,7 +40,7 @@ class JudgeRow:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in which a model judged or was measured."""
+    """A run of a model judge or of an injection test."""
 
     run: Run
     endpoint: str
@@ -50,13 +50,13 @@ class RunRow:
 
     @property
     def is_measurement(self) -> bool:
-        """Whether it measured how the judge takes to planted texts."""
+        """Whether it is an injection test."""
         return self.run.kind == injection.KIND
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgment in words."""
+    """A judgment with its dimension, value and justification."""
 
     dimension: Dimension
     value: int
@@ -64,14 +64,14 @@ class Verdict:
 
     @property
     def option(self) -> str:
-        """What was chosen, as it is called."""
+        """The label of the chosen option."""
         called = (one["label"] for one in self.dimension.options if one["value"] == self.value)
         return str(next(called, self.value))
 
 
 @dataclass(frozen=True)
 class AnswerRow:
-    """One answer with what the model said (None once its call is gone or erased), and what was stored of it."""
+    """An answer with the model's text (None if its call is missing or erased) and the stored judgments."""
 
     answer: JudgingAnswer
     said: str | None
@@ -79,17 +79,17 @@ class AnswerRow:
 
 
 def result_url(run: Run) -> str:
-    """Return where it is shown what a run brought."""
+    """Return the URL of a run's results."""
     return reverse("model_judges_run", args=[run.study.slug, run.key])
 
 
 def runs(study: Study) -> QuerySet[Run]:
-    """Return the runs of a study in which models judged or were measured, the newest first."""
+    """Return a study's runs of model judges and injection tests, newest first."""
     return Run.objects.filter(Q(kind__in=KINDS), study=study).newest_first()
 
 
 def describe_runs(runs_shown: Iterable[Run]) -> list[RunRow]:
-    """Return runs with what came of them."""
+    """Return runs with their outcomes."""
     runs_shown = list(runs_shown)
     counted: dict[int, Counts] = {}
     rows = JudgingAnswer.objects.filter(run__in=runs_shown).values_list("run", "outcome").annotate(n=Count("id"))
@@ -111,7 +111,7 @@ def describe_runs(runs_shown: Iterable[Run]) -> list[RunRow]:
 
 
 def judges(study: Study) -> list[JudgeRow]:
-    """Return the models that judged in a study, a row for each campaign that they judged in."""
+    """Return the models that judged in a study, one row per campaign."""
     answers = JudgingAnswer.objects.filter(item__campaign__study=study)
     keys: dict[tuple[int, int], Counts] = {}
     rows = answers.values_list("participant", "item__campaign", "outcome").annotate(n=Count("pk"))
@@ -122,7 +122,7 @@ def judges(study: Study) -> list[JudgeRow]:
         item__campaign__study=study, item__campaign__judges=Judges.MODEL, repeat=0
     ).values_list("assignment__participant", "item__campaign")
     judgments, items = _counted(judgments_by_model, "pk"), _counted(judgments_by_model, "item")
-    # Imported ones came without their answers.
+    # Imported judgments have no answers.
     for key in judgments:
         keys.setdefault(key, [])
     people = Participant.objects.in_bulk({participant for participant, _campaign in keys})
@@ -136,7 +136,7 @@ def judges(study: Study) -> list[JudgeRow]:
 
 
 def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
-    """Return what a run's model answered, by topic."""
+    """Return the answers of a run's model, by topic."""
     answers_of_run = JudgingAnswer.objects.filter(run=run).select_related(
         "item__topic",
         *Response.label_needs("item__pair__a", "item__pair__b", "item__response"),
@@ -149,7 +149,7 @@ def answers(run: Run, *, outcome: str = "") -> QuerySet[JudgingAnswer]:
 
 
 def with_verdicts(rows: Iterable[JudgingAnswer]) -> list[AnswerRow]:
-    """Return answers with the model's words and the judgments that came of them."""
+    """Return answers with the model's text and the resulting judgments."""
     rows = list(rows)
     kept = Call.objects.filter(digest__in={row.digest for row in rows}, erased_at__isnull=True)
     calls = {call.digest: call for call in kept.only("digest", "text", "refusal", "error")}
@@ -186,7 +186,7 @@ def _text_of_call(call: Call | None) -> str | None:
     return None if call is None else (call.refusal or call.text or call.error or "")
 
 
-# In the order in which they are shown. The seed stands on the page of every run.
+# In display order. The seed is not listed here, because the page of every run shows it.
 LABELS: Final[Mapping[str, str | Promise]] = {
     "endpoint": "Endpoint",
     "prompt": "Prompt",
@@ -204,12 +204,12 @@ LABELS: Final[Mapping[str, str | Promise]] = {
 
 
 def describe_parameters(run: Run) -> dict[str, Any]:
-    """Return a run's parameters in words; what is gone, or what nobody here knows any more, as it was kept."""
+    """Return a run's parameters as displayed; deleted rows and unknown values as stored."""
     return kinds.label_parameters(run.parameters, labels=LABELS, words=_WORDS)
 
 
 def run_subjects(runs: Sequence[Run]) -> dict[int, str]:
-    """Name the campaigns whose items models judge, and the models."""
+    """Return the names of each run's campaign and model."""
     sources = [run.parameters["source"] for run in runs if run.parameters.get("source")]
     campaigns = dict(Campaign.objects.filter(pk__in=sources).values_list("pk", "name"))
     models = dict(Endpoint.objects.values_list("pk", "name"))

@@ -1,4 +1,4 @@
-"""An order of judging by a model, as stored with its run, and its estimate."""
+"""The settings of a run of a model judge, as stored with the run, and its cost estimate."""
 
 import hashlib
 import json
@@ -19,13 +19,13 @@ from .judge import PARAMETERS, Judge, questions_of_campaign
 from .stimuli import ItemSelection, Stimulus
 
 PURPOSE: Final = "judge"
-# So many requests are made to reckon what an order costs; of more, an even sample of as many.
+# The estimate builds at most this many requests, an evenly spaced sample.
 RECKONED: Final = 1000
 
 
 @dataclass(frozen=True)
 class JudgeOrder:
-    """Who is asked, told what: what judging and measuring have in common. Plain values and keys of rows."""
+    """The settings that judging and injection tests share: plain values and keys of rows."""
 
     endpoint: int
     prompt: int
@@ -37,21 +37,21 @@ class JudgeOrder:
 
     @classmethod
     def of(cls, run: Run) -> Self:
-        """Return what a run was asked for."""
+        """Return the settings of a run."""
         return cls(**run.parameters)
 
     @property
     def kept(self) -> dict[str, Any]:
-        """What is kept of it with a run."""
+        """The settings as stored with a run."""
         return {name: str(value) if isinstance(value, str) else value for name, value in asdict(self).items()}
 
     @property
     def digest(self) -> str:
-        """What tells one order from another."""
+        """A short hash that identifies the settings."""
         return hashlib.sha256(json.dumps(self.kept, sort_keys=True).encode()).hexdigest()[:16]
 
     def judge(self) -> Judge:
-        """Return who is to judge."""
+        """Return the judge."""
         return Judge(
             endpoint=Endpoint.objects.get(pk=self.endpoint),
             prompt=JudgingPrompt.objects.get(pk=self.prompt),
@@ -60,16 +60,16 @@ class JudgeOrder:
         )
 
     def campaign(self, study: Study) -> Campaign:
-        """Return the campaign whose items and questions are asked again."""
+        """Return the campaign whose items and questions are used."""
         return Campaign.objects.select_related("study", "instructions").get(pk=self.source, study=study)
 
 
 @dataclass(frozen=True)
 class Order(JudgeOrder):
-    """What judging asks for.
+    """Settings of a judging run.
 
-    `which` says which items, `n` how many pairs of a sample, `both` whether each pair comes in both orders, `repeats`
-    how often each is asked (the first answer counts).
+    `which` selects the items, `n` is the number of pairs of a sample, `both` is whether each pair is judged in both
+    orders, `repeats` is how often each request is made (the first answer counts).
     """
 
     which: str = ItemSelection.BOTH_ORDERS
@@ -78,7 +78,7 @@ class Order(JudgeOrder):
     repeats: int = 1
 
     def things(self, study: Study) -> list[Stimulus]:
-        """Return what is judged, in order."""
+        """Return the stimuli to judge, in order."""
         return stimuli.select_stimuli(
             source=self.campaign(study), which=self.which, n=self.n, both=self.both, seed=self.seed
         )
@@ -86,14 +86,14 @@ class Order(JudgeOrder):
 
 @dataclass(frozen=True)
 class Sample:
-    """What exactly is asked of one item: for whoever orders it to read."""
+    """The exact prompts for one item, shown before the run is started."""
 
     query: str
     texts: tuple[str, ...]
 
 
 def forecast(*, study: Study, order: Order) -> Forecast:
-    """Return what an order would come to; nothing is sent."""
+    """Estimate the cost of an order. Nothing is sent."""
     things = order.things(study)
     judge, questions = order.judge(), questions_of_campaign(order.campaign(study))
     parts = questions.parts(order.inference)
@@ -116,7 +116,7 @@ def forecast(*, study: Study, order: Order) -> Forecast:
 
 
 def sample(*, study: Study, order: Order) -> Sample | None:
-    """Return what is asked of the first item, word for word; None if there is none."""
+    """Return the exact prompts for the first item; None if there is none."""
     things = order.things(study)[:1]
     if not things:
         return None
@@ -130,7 +130,7 @@ def sample(*, study: Study, order: Order) -> Sample | None:
 
 
 def evenly_spaced(things: Sequence[Stimulus], most: int) -> list[Stimulus]:
-    """Return up to so many things, evenly spaced."""
+    """Return at most `most` of these, evenly spaced."""
     if len(things) <= most:
         return list(things)
     return [things[i * len(things) // most] for i in range(most)]

@@ -1,4 +1,4 @@
-"""Which items of a campaign a model judges, and in which orders."""
+"""The items of a campaign that a model judges, and in which orders."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ..models import Campaign, Item, Pair
 
 
 class ItemSelection(models.TextChoices):
-    """Which items are judged."""
+    """Which items to judge."""
 
     BOTH_ORDERS = "both_orders", "pairs that people see in both orders"
     ALL = "all", "all items of the campaign"
@@ -23,32 +23,32 @@ class ItemSelection(models.TextChoices):
 
 @dataclass(frozen=True, order=True)
 class Stimulus:
-    """What is judged at once, by keys: a pair as presented (left, right), or one response."""
+    """What is judged in one step, by keys: a pair as presented (left, right), or one response."""
 
     a: int
     b: int | None = None
 
     @property
     def reverse(self) -> "Stimulus":
-        """The same pair in the other order; a response alone has none."""
+        """The same pair in the other order; a single response is unchanged."""
         return self if self.b is None else Stimulus(self.b, self.a)
 
     @property
     def responses(self) -> tuple[int, ...]:
-        """Its responses."""
+        """The keys of its responses."""
         return (self.a,) if self.b is None else (self.a, self.b)
 
     @property
     def unordered(self) -> tuple[int, ...]:
-        """What both orders of a pair have in common."""
+        """The keys of its responses, sorted: equal for both orders of a pair."""
         return tuple(sorted(self.responses))
 
 
 def select_stimuli(*, source: Campaign, which: str, n: int | None, both: bool, seed: int) -> list[Stimulus]:
-    """Return what is judged of a campaign's items, in a fixed order.
+    """Return the stimuli of a campaign's items in a fixed order.
 
-    Responses that are left out of the analysis, or whose text was erased, are not judged. With `both` each pair comes
-    in both orders, whichever of them people were given.
+    Responses that are excluded from the analysis or whose text was erased are not judged. With `both`, each pair is
+    judged in both orders, regardless of the orders that people saw.
     """
     things = _of(source)
     if which == ItemSelection.BOTH_ORDERS:
@@ -64,31 +64,31 @@ def select_stimuli(*, source: Campaign, which: str, n: int | None, both: bool, s
 
 
 def show_stimuli(things: Iterable[Stimulus]) -> dict[Stimulus, ShownItem]:
-    """Return what is shown of things, as people see it."""
+    """Return the content of stimuli as shown to people."""
     things = list(things)
     responses = texts(things)
     return {thing: show_stimulus(thing, responses) for thing in things}
 
 
 def texts(things: Iterable[Stimulus]) -> dict[int, Response]:
-    """Return the responses of things by key, each once, with topic and writer."""
+    """Return the responses of stimuli by key, with topic and writer."""
     keys = {pk for thing in things for pk in thing.responses}
     return Response.objects.select_related("topic", "participant").in_bulk(keys)
 
 
 def show_stimulus(thing: Stimulus, responses: Mapping[int, Response]) -> ShownItem:
-    """Return what is shown of one thing."""
+    """Return the content of one stimulus."""
     return questionnaire_content.show_item(_item(thing, responses))
 
 
 def stimuli_of_items(items: Iterable[int]) -> dict[int, Stimulus]:
-    """Return what stored items are, by their keys."""
+    """Return the stimuli of stored items, by the items' keys."""
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "pair__a", "pair__b", "response")
     return {pk: Stimulus(a, b) if response is None else Stimulus(response) for pk, a, b, response in rows}
 
 
 def can_be_judged(thing: Stimulus, responses: Mapping[int, Response]) -> bool:
-    """Whether its responses still count and have a text."""
+    """Return whether its responses are included and have a text."""
     return all(responses[pk].is_included and responses[pk].text for pk in thing.responses)
 
 
@@ -102,13 +102,13 @@ def _of(source: Campaign) -> list[Stimulus]:
     stimuli_found = [
         Stimulus(a, b) if response is None else Stimulus(response)
         for a, b, response in rows.values_list("pair__a", "pair__b", "response")
-        if a is not None or response is not None  # an imported item may name no response at all
+        if a is not None or response is not None  # imported items may not name a response
     ]
     return [thing for thing in dict.fromkeys(stimuli_found) if not gone & set(thing.responses)]
 
 
 def _item(thing: Stimulus, responses: Mapping[int, Response]) -> Item:
-    """Return an item as it would be stored: what is shown is read from it as from any other."""
+    """Return an unsaved item, so that its content is read in the same way as that of stored ones."""
     first = responses[thing.a]
     topic: Topic = first.topic
     if thing.b is None:

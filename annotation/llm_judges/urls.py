@@ -1,10 +1,9 @@
-"""Addresses: model judges."""
+"""URLs of model judges."""
 
 from django.urls import include, path
 
 from . import api, views
 
-# Model judges.
 JUDGES = [
     path("", views.judges, name="model_judges"),
     path("new/", views.order, name="model_judges_new"),

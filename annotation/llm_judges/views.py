@@ -1,4 +1,4 @@
-"""Pages of models as judges: runs, order, answers, injection tests."""
+"""Pages of model judges: runs, settings, answers, injection tests."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ SECTION = {"section": "model_judges"}
 @study_page(Role.EDITOR)
 @require_safe
 def judges(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the models that judge, the measurements with planted texts, and the runs."""
+    """List the model judges, the injection tests, and the runs."""
     page = Paginator(queries.runs(study), RUNS).get_page(request.GET.get("page"))
     context = {
         "judges": queries.judges(study),
@@ -41,7 +41,7 @@ def judges(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def order(request: HttpRequest, study: Study) -> HttpResponse:
-    """Order judgments: the form, then what it would come to and what exactly is asked, then the run."""
+    """Start a judging run: show the form, then the estimate with the exact prompts, then the run."""
     form = JudgingForm(study, request.POST if request.method == "POST" else None)
     return order_run(
         request,
@@ -58,7 +58,7 @@ def order(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def measure(request: HttpRequest, study: Study) -> HttpResponse:
-    """Order a measurement with planted texts: the form, then what it would come to, then the run."""
+    """Start an injection test: show the form, then the estimate, then the run."""
     form = InjectionForm(study, request.POST if request.method == "POST" else None)
     return order_run(
         request,
@@ -72,7 +72,7 @@ def measure(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_safe
 def run(request: HttpRequest, study: Study, key: UUID) -> HttpResponse:
-    """Show what a run's model answered, outcome by outcome; of a measurement, what it found."""
+    """Show the answers of a run's model by outcome, or the results of an injection test."""
     run_of_study = get_object_or_404(queries.runs(study), key=key)
     context: dict[str, Any] = {"row": queries.describe_runs([run_of_study])[0], "run": run_of_study}
     if run_of_study.kind == injection.KIND:

@@ -1,14 +1,14 @@
-"""How a running campaign stands: collected against asked, time and pay, cost, agreement and competence so far.
+"""Progress of a running campaign: completion, time and pay, cost, agreement and competence so far.
 
 | module | what |
 |---|---|
-| `queries` | the campaign's assignments and questionnaires, and where they stand |
-| `wages`, `costs` | how long they take and what they pay an hour; cost so far, promised, to come |
-| `judges` | who came how far; what each judge did |
-| `agreement` | the judgments so far as arrays; agreement and competence of them |
-| `pace` | how long the rest takes at the pace so far |
-| `judge_flags`, `check_summary` | what speaks against judges' work; how checks were answered |
+| `queries` | the campaign's assignments and questionnaires, and their states |
+| `wages`, `costs` | duration and hourly pay; costs spent, committed and expected |
+| `judges` | the funnel of judges, and each judge's work |
+| `agreement` | the judgments so far as arrays; their agreement and competence |
+| `pace` | remaining time at the current pace |
+| `judge_flags`, `check_summary` | flags of judges' work; results of checks |
 | `people_at_work` | who has a questionnaire now |
-| `services` | when these are computed again; asking for more judgments |
-| `overview`, `csv_export`, `campaign_summary` | all of it for the page, as tables to download, and at a glance |
+| `services` | when figures are recomputed; more judgments per questionnaire |
+| `overview`, `csv_export`, `campaign_summary` | all of it for the page, as CSV tables, and in brief |
 """

@@ -1,4 +1,4 @@
-"""Agreement and competence of a running campaign: judgments as arrays, and pure functions of them."""
+"""Agreement and competence in a running campaign: judgments as arrays, and pure functions on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ _COLUMNS = ("assignment__questionnaire_id", "assignment_id", "item_id", "assignm
 
 @dataclass(frozen=True, eq=False)
 class JudgmentArrays:
-    """Judgments on one dimension, one entry each, in the order in which they count for an item.
+    """Judgments on one dimension, one entry each, in order of precedence within each item.
 
     Attributes
     ----------
     unit, coder, value : ndarray of int, shape (n_judgments,)
-        Positions in `items`, `people` and `domain`.
+        Indices in `items`, `people` and `domain`.
     known : ndarray of int, shape (n_items,)
-        The position of each item's label where it was known beforehand, else -1.
+        Index of each item's known label, else -1.
     topic : ndarray of int, shape (n_items,)
         The topic of each item, from 0 to ``topics - 1``.
     """
@@ -49,18 +49,18 @@ class JudgmentArrays:
 
 
 def value_domain(dimension: Dimension) -> tuple[int, ...]:
-    """Return the values that answers count along, in ascending order: A, N, B for all preferences."""
+    """Return the possible values of answers in ascending order: A, N, B for all preferences."""
     values = tuple(sorted(dimension.values))
     return PREFERENCE if set(values) <= set(PREFERENCE) else values
 
 
 def count_judgments(campaign: Campaign) -> int:
-    """Return how many judgments count so far."""
+    """Return the number of judgments that count so far."""
     return _rows(campaign).count()
 
 
 def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
-    """Return the judgments by dimension, in the order in which the campaign asks."""
+    """Return the judgments by dimension, in the campaign's order."""
     dimensions = [
         each.dimension for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
@@ -75,7 +75,7 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     arrays = []
     for dimension in dimensions:
         selected = np.flatnonzero(rows[:, 0] == dimension.pk)
-        # As in the analysis: in the order in which questionnaires and their assignments came.
+        # In the order of questionnaires and their assignments, as in the analysis.
         selected = selected[np.lexsort((rows[selected, 2], rows[selected, 1], unit[selected]))]
         values = value_domain(dimension)
         index_of_value = {value: position for position, value in enumerate(values)}
@@ -108,21 +108,21 @@ def _rows(campaign: Campaign) -> JudgmentQuerySet:
 
 
 def _topics(items: Ints) -> tuple[Ints, int]:
-    """Return the topic of each item, from 0, and how many there are."""
+    """Return the topic of each item, from 0, and the number of topics."""
     of = dict(Item.objects.filter(pk__in=items.tolist()).values_list("pk", "topic_id"))
     names, topic = np.unique([of[item] for item in items.tolist()], return_inverse=True)
     return topic.astype(np.int64), len(names)
 
 
-# Few: the figures are computed again as judgments come in; the analysis takes more.
+# Only a few restarts, because figures are recomputed as judgments come in. The analysis uses more.
 MACE = mace.MaceSettings(restarts=5)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Krippendorff's alpha of one dimension; None where it is not defined.
+    """Krippendorff's alpha of one dimension; None if undefined.
 
-    `items` were judged by two people or more; `judgments` are all.
+    `items` counts items judged by at least two people; `judgments` counts all judgments.
     """
 
     dimension: int
@@ -135,10 +135,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Competence:
-    """Somebody's spam probability on one dimension with its interval, from so many judgments of theirs.
+    """A judge's spam probability on one dimension with its interval, and the number of judgments.
 
-    The estimate is MACE's, the interval the posterior's; None where the estimate does not lie inside: the two do not
-    tell one story then.
+    The estimate is from MACE, the interval from the posterior. The interval is None if it does not contain the
+    estimate, because then the two contradict each other.
     """
 
     participant: int
@@ -152,7 +152,7 @@ class Competence:
 def compute(
     arrays: Sequence[JudgmentArrays], *, k: int, rng: np.random.Generator
 ) -> tuple[list[Agreement], list[Competence]]:
-    """Return the figures of all dimensions. The same judgments and generator give the same figures."""
+    """Return the figures of all dimensions. Deterministic, given the judgments and the generator."""
     agreements, competences = [], []
     for judged, start in zip(arrays, rng.spawn(len(arrays)), strict=True):
         agreements.append(agreement(judged, k=k))
@@ -163,7 +163,8 @@ def compute(
 def agreement(judged: JudgmentArrays, *, k: int) -> Agreement:
     """Return alpha with its interval over topics and judges.
 
-    The first k judgments of an item count: items with known labels are judged by many more, and would drown the rest.
+    Only the first k judgments of an item count. Otherwise items with known labels, which many more people judge, would
+    dominate.
     """
     keep = first_votes(judged.unit, k)
     votes = (judged.unit[keep], judged.coder[keep], judged.value[keep])
@@ -176,7 +177,7 @@ def agreement(judged: JudgmentArrays, *, k: int) -> Agreement:
 
 
 def competence(judged: JudgmentArrays, *, rng: np.random.Generator) -> list[Competence]:
-    """Return the spam probability of everybody who judged, with its interval; nothing where it cannot be told."""
+    """Return the spam probability of each judge, with its interval; empty if it cannot be estimated."""
     votes = (judged.unit, judged.coder, judged.value)
     try:
         model = mace.fit(

@@ -1,4 +1,4 @@
-"""Summaries of campaigns, for the list and the study's home."""
+"""Summaries of campaigns, for the list and the study's home page."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,18 +21,18 @@ from ..models import Assignment, Campaign, Dimension, Judgment, Slot
 from .overview import Phase, phase
 from .queries import StateCounts, total
 
-#: So many judgments of a campaign take a fifth of a second to count: they are counted again after so many seconds.
+#: Counting this many judgments takes a fifth of a second, so their counts are cached for KEPT seconds.
 MANY = 100_000
 KEPT = 60
 
-#: Judgments by dimension, value and whether they repeat an earlier one of the same person.
+#: Number of judgments by dimension, value, and whether they repeat an earlier one of the same judge.
 Tally = Counter[tuple[int, int, bool]]
 
 
 def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
-    """Return the tally of each campaign: one query for all that were not counted lately.
+    """Return the tally of each campaign, with one query for all that are not cached.
 
-    Exact, but of a campaign with `MANY` judgments up to `KEPT` seconds old.
+    Exact, except that the tally of a campaign with at least `MANY` judgments can be `KEPT` seconds old.
     """
     keys = {pk: f"tally-{pk}" for pk in campaigns}
     kept = cache.get_many(keys.values())
@@ -49,7 +49,7 @@ def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
 
 @dataclass(frozen=True)
 class CampaignSummary:
-    """A campaign with its counts, and how it stands where this system hands its questionnaires out."""
+    """A campaign with its counts and, if this system assigns its questionnaires, its progress."""
 
     campaign: Campaign
     phase: Phase
@@ -58,7 +58,7 @@ class CampaignSummary:
 
 
 def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
-    """Return how each of these stands, which come `with_counts`, in order: three queries, however many there are."""
+    """Return a summary of each campaign, in order, with three queries in total. The campaigns come `with_counts`."""
     campaigns_listed = list(campaigns)
     whole = _standings(campaigns_listed)
     judged = tally_answers(whole)
@@ -81,13 +81,16 @@ def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
     return counts
 
 
-# A home is no list: of a study with hundreds of campaigns it shows those of which one most likely wants to know.
+# The home page shows only the most relevant of possibly hundreds of campaigns.
 SHOWN = 10
 
 
 def study_card(study: Study) -> dict[str, Any] | None:
-    """Return campaigns with how each stands (open ones first, then the latest), how many more there are, and the link
-    by which anybody may try to judge; None without a campaign."""
+    """Return the context of the home page's card; None without a campaign.
+
+    It contains summaries (open campaigns first, then the newest), the number of further campaigns, and an open entry
+    link.
+    """
     ours = Campaign.objects.filter(study=study).current()
     shown = summarise(ours.with_counts().open_first()[:SHOWN])
     if not shown:
@@ -96,7 +99,7 @@ def study_card(study: Study) -> dict[str, Any] | None:
 
 
 def judging_part(study: Study) -> StepPart | None:
-    """Say for the study's checklist how far its campaigns are; None while there is nothing to be judged."""
+    """Return the judging step of the study's checklist; None while there is nothing to judge."""
     campaigns = Campaign.objects.filter(study=study)
     if not campaigns.exists():
         if not Response.objects.filter(study=study).exists():
@@ -118,7 +121,7 @@ def judging_part(study: Study) -> StepPart | None:
 
 
 def _link(study: Study) -> EntryLink | None:
-    """Return the latest open link to a campaign that is open, if there is one that does not end."""
+    """Return the newest open entry link without an end date to an open campaign; None if there is none."""
     judged = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN)
     purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
     link = EntryLink.objects.filter(
@@ -128,8 +131,7 @@ def _link(study: Study) -> EntryLink | None:
 
 
 def describe_campaign(campaign: Campaign) -> dict[str, Any]:
-    """Return how many judgments there are, dimensions with the count of each answer, assignments by state, and
-    instructions as HTML."""
+    """Return the judgment count, dimensions with counts of answers, assignments by state, and instructions as HTML."""
     dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position", "id")
     tally = tally_answers([campaign.pk])[campaign.pk]
     counts: dict[int, dict[int, int]] = {}
@@ -145,7 +147,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
 
 
 def count_states(campaign: Campaign) -> list[tuple[str, int]]:
-    """Return how many assignments there are in each state, as people read it."""
+    """Return the number of assignments in each state, by displayed label."""
     rows = Assignment.objects.filter(questionnaire__campaign=campaign).values("state").annotate(n=Count("pk"))
     labels = dict(Assignment._meta.get_field("state").flatchoices)
     return [(str(labels[row["state"]]), row["n"]) for row in rows.order_by("state")]

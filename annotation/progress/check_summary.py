@@ -1,4 +1,4 @@
-"""How attention checks and known labels of a campaign were answered so far, all judges together."""
+"""Results of a campaign's attention checks and known labels so far, over all judges."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from .judges import HANDED_IN
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """Checks passed, questionnaires with a failed check, and known labels given; each None where there are none."""
+    """Checks passed, questionnaires with a failed check, and known labels matched; each None if there are none."""
 
     passed: Proportion | None
     with_failures: Proportion | None
@@ -19,7 +19,7 @@ class CheckSummary:
 
     @property
     def rows(self) -> list[tuple[str, Proportion]]:
-        """What there is, with its label."""
+        """The available results with their labels."""
         named = [
             ("Attention checks passed", self.passed),
             ("Questionnaires with a failed check", self.with_failures),
@@ -29,7 +29,7 @@ class CheckSummary:
 
 
 def check_summary(campaign: Campaign) -> CheckSummary:
-    """Return the results of the questionnaires that were submitted; those whose judge had all erased are left out."""
+    """Return the results of submitted questionnaires, without those of judges whose data were erased."""
     submitted = Assignment.objects.filter(
         questionnaire__campaign=campaign, state__in=HANDED_IN, participant__erased_at__isnull=True
     )

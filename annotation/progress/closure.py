@@ -1,4 +1,4 @@
-"""What of judging stands in the way when a study is archived or deleted."""
+"""Reasons in judging that prevent archiving or deleting a study."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from ..models import Assignment, AssignmentPayment, Campaign
 
 
 def work_in_progress(study: Study) -> Iterator[str]:
-    """Say that people can begin, or have begun, to judge."""
+    """Yield a message if people can start judging, and one if some have started."""
     opened = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN).order_by("name")
     for name in opened.values_list("name", flat=True):
         yield f"The campaign “{name}” is open. Close it first."
@@ -19,7 +19,7 @@ def work_in_progress(study: Study) -> Iterator[str]:
 
 
 def payments(study: Study) -> Iterator[str]:
-    """Say that judges have earned money, which has to be accounted for."""
+    """Yield a message if judges have earned money that must be accounted for."""
     paid = AssignmentPayment.objects.filter(
         assignment__questionnaire__campaign__study=study, amount__gt=0, assignment__participant__is_simulated=False
     )

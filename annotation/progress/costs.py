@@ -1,4 +1,4 @@
-"""Costs of a campaign: spent, promised, expected. Money in minor units of the study's currency."""
+"""Costs of a campaign: spent, committed, expected. Money in minor units of the study's currency."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ S = AssignmentState
 
 @dataclass(frozen=True)
 class Spending:
-    """Money, with fee and tax as the campaign has them now.
+    """Costs, with the campaign's current fee and tax.
 
     Attributes
     ----------
     granted
-        what judges are owed or were paid, whatever became of their work.
+        owed or paid to judges, regardless of the outcome.
     charges
-        fee and tax of the questionnaires that were paid.
+        fee and tax of paid questionnaires.
     waiting, in_work
-        what those cost that wait for a reviewer or are in work, if they are accepted.
+        cost of questionnaires that await review or are in progress, if they are accepted.
     surplus
-        what those would cost that were handed in late and not needed, if they were paid: in no sum.
+        cost of late questionnaires that were not needed, if they were paid; part of no sum.
     to_come
-        what the free places cost.
+        cost of the free slots.
     """
 
     granted: int
@@ -41,23 +41,23 @@ class Spending:
 
     @property
     def so_far(self) -> int:
-        """What is spent."""
+        """Amount spent."""
         return self.granted + self.charges
 
     @property
     def committed(self) -> int:
-        """What is promised: people work or have worked for it."""
+        """Amount committed for work that is submitted or in progress."""
         return self.waiting + self.in_work
 
     @property
     def total(self) -> int:
-        """What it will have cost if all is accepted that waits, and all that is asked for comes in."""
+        """Total cost if everything that waits is accepted and all requested judgments come in."""
         return self.so_far + self.committed + self.to_come
 
 
 @dataclass(frozen=True)
 class Extension:
-    """What it comes to if each questionnaire is judged by k people in all."""
+    """Size and cost if k people in total judge each questionnaire."""
 
     k: int
     more: int
@@ -71,7 +71,7 @@ def charge(campaign: Campaign) -> int:
 
 
 def spending(rows: Iterable[AssignmentFacts], campaign: Campaign, whole: StateCounts) -> Spending:
-    """Return what was spent, what is promised and what is to come."""
+    """Return the amounts spent, committed and expected."""
     extra = charge(campaign)
     granted = charges = 0
     due = dict.fromkeys((S.SUBMITTED, S.ASSIGNED, S.SURPLUS), 0)
@@ -79,14 +79,14 @@ def spending(rows: Iterable[AssignmentFacts], campaign: Campaign, whole: StateCo
         granted += row.paid
         charges += extra if row.paid else 0
         if row.state in due and row.pay:
-            # A part may be paid already.
+            # A part may have been paid already.
             due[AssignmentState(row.state)] += max(row.pay - row.paid, 0) + (0 if row.paid else extra)
     each = campaign.pay + extra if campaign.pay else 0
     return Spending(granted, charges, due[S.SUBMITTED], due[S.ASSIGNED], due[S.SURPLUS], whole.free * each)
 
 
 def extension(campaign: Campaign, whole: StateCounts, questionnaires: int, k: int) -> Extension:
-    """Return what it costs to have each questionnaire judged by k people in all; free places are in no extension."""
+    """Return the cost if k people in total judge each questionnaire, without the slots that are free already."""
     more = max(k - campaign.k, 0)
     added = max(questionnaires * k - whole.planned, 0)
     each = campaign.pay + charge(campaign) if campaign.pay else 0
@@ -94,7 +94,7 @@ def extension(campaign: Campaign, whole: StateCounts, questionnaires: int, k: in
 
 
 def spending_line(study: Study) -> SpendingLine | None:
-    """Return what judging has cost in all campaigns, for the study's overview; None if nothing."""
+    """Return the cost of judging in all campaigns, for the study's overview; None if there is none."""
     so_far = waiting = 0
     hourly: list[float] = []
     for campaign in Campaign.objects.filter(study=study, has_slots=True, is_simulated=False):

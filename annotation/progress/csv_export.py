@@ -1,4 +1,4 @@
-"""Tables of a campaign's page as CSV. Participants appear by pseudonym; money in major units."""
+"""The tables of a campaign's page as CSV. Participants are pseudonymous; money is in major units."""
 
 from collections.abc import Callable, Sequence
 from math import isnan
@@ -14,7 +14,7 @@ from .overview import Overview, overview
 
 
 class UnknownTable(LookupError):  # noqa: N818 -- it says what the table is
-    """There is no table of this name."""
+    """No table has this name."""
 
 
 Table = tuple[Sequence[str], list[Sequence[Any]]]
@@ -134,7 +134,7 @@ def as_table(campaign: Campaign, name: str) -> bytes:
     Raises
     ------
     UnknownTable
-        if there is none of this name.
+        if no table has this name.
     """
     if name not in TABLES:
         raise UnknownTable(name)
@@ -147,5 +147,5 @@ def _major(amount: float | None, currency: str) -> Any:
 
 
 def _defined(row: Sequence[Any]) -> Sequence[Any]:
-    """Leave out what is not defined."""
+    """Replace undefined values by empty cells."""
     return [None if isinstance(value, float) and isnan(value) else value for value in row]

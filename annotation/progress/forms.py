@@ -1,4 +1,4 @@
-"""The form that asks for more judgments of each questionnaire."""
+"""The form to extend a campaign."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..models import Campaign
 
 
 class ExtendForm(forms.Form):
-    """Asks for the number in all, not for how many more: sent twice it asks for the same."""
+    """The total number of judges per questionnaire, not the increase, so that the request is idempotent."""
 
     k = forms.IntegerField(label="Total judges per questionnaire")
 

@@ -1,4 +1,4 @@
-"""Flags of a campaign's judges: what speaks against the questionnaires that they submitted."""
+"""Flags of a campaign's judges, from the questionnaires that they submitted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .judges import HANDED_IN, JudgeSummary, JudgeTrust
 
 @dataclass(frozen=True)
 class FlaggedQuestionnaire:
-    """A submitted questionnaire that signals speak against."""
+    """A submitted questionnaire with signals against it."""
 
     external_id: str
     signals: list[Signal]
@@ -19,7 +19,7 @@ class FlaggedQuestionnaire:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """A judge with the flagged questionnaires, and the competence on each dimension in the campaign's order."""
+    """A judge with flagged questionnaires, and competence on each dimension in the campaign's order."""
 
     judge: JudgeSummary
     flagged: list[FlaggedQuestionnaire]
@@ -27,12 +27,12 @@ class JudgeRow:
 
     @property
     def titles(self) -> list[str]:
-        """What the flags are called, each once."""
+        """The titles of the flags, without duplicates."""
         return list(dict.fromkeys(signal.title for each in self.flagged for signal in each.signals))
 
 
 def with_flags(judges: Sequence[JudgeSummary], campaign: Campaign) -> list[JudgeRow]:
-    """Return judges with what speaks against their questionnaires now, or did when a reviewer looked."""
+    """Return judges with the flags of their questionnaires, current or as shown to a reviewer."""
     submitted = queue.assignments_of(campaign).filter(
         participant__in=[judge.pk for judge in judges], state__in=HANDED_IN
     )

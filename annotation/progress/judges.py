@@ -19,7 +19,7 @@ HANDED_IN = (S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS)
 
 
 def funnel(campaign: Campaign) -> list[Stage]:
-    """Return the stages; each but the first counts those who came at least so far."""
+    """Return the stages. Each except the first counts those who reached at least this stage."""
     purpose = claims.purpose(campaign)
     links = EntryLink.objects.invitations().filter(study=campaign.study_id, purpose=purpose)
     arrived = people_of(Arrival.objects.filter(link__study=campaign.study_id, link__purpose=purpose))
@@ -38,7 +38,7 @@ def funnel(campaign: Campaign) -> list[Stage]:
 
 
 def _consented(campaign: Campaign) -> set[int]:
-    """Return who agreed to the consent text; another campaign may have the same one."""
+    """Return the participants who agreed to the consent text, which several campaigns may share."""
     if campaign.consent_text is None:
         return set()
     texts = {"text__study": campaign.study_id, "text__name": campaign.consent_text.name}
@@ -46,7 +46,7 @@ def _consented(campaign: Campaign) -> set[int]:
 
 
 def _trained(campaign: Campaign) -> set[int]:
-    """Return who answered all that there is to learn from."""
+    """Return the participants who answered all training items."""
     item_count = TrainingItem.objects.filter(campaign=campaign).count()
     answers = TrainingAnswer.objects.filter(training_item__campaign=campaign, participant__erased_at__isnull=True)
     people = answers.order_by().values("participant").annotate(n=Count("training_item", distinct=True))
@@ -55,7 +55,7 @@ def _trained(campaign: Campaign) -> set[int]:
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """Somebody's competence on one dimension, 1 less the spam probability, with its interval."""
+    """A judge's competence on one dimension (1 - spam probability) with its interval."""
 
     dimension: int
     competence: float
@@ -66,7 +66,7 @@ class JudgeTrust:
 
 @dataclass
 class JudgeSummary:
-    """Somebody who was given a questionnaire. Money in minor units; `trust` is by dimension."""
+    """A participant who was assigned a questionnaire. Money in minor units; `trust` is by dimension."""
 
     pk: int
     pseudonym: str
@@ -75,52 +75,52 @@ class JudgeSummary:
 
     @property
     def handed_in(self) -> int:
-        """How many questionnaires they handed in."""
+        """Number of submitted questionnaires."""
         return sum(row.state in HANDED_IN for row in self.rows)
 
     def count(self, state: str) -> int:
-        """Return how many of theirs are in this state."""
+        """Return the number of questionnaires in this state."""
         return sum(row.state == state for row in self.rows)
 
     @property
     def accepted(self) -> int:
-        """How many of theirs were accepted."""
+        """Number of accepted questionnaires."""
         return self.count(S.ACCEPTED)
 
     @property
     def rejected(self) -> int:
-        """How many of theirs were rejected."""
+        """Number of rejected questionnaires."""
         return self.count(S.REJECTED)
 
     @property
     def earned(self) -> int:
-        """What they are owed or were paid."""
+        """Amount owed or paid."""
         return sum(row.paid for row in self.rows)
 
     @property
     def active(self) -> float | None:
-        """The median active time of the questionnaires that stand, in seconds."""
+        """Median active time of valid questionnaires, in seconds."""
         return wages.known_median(row.active_seconds for row in wages.keep_valid(self.rows))
 
     @property
     def wage(self) -> float | None:
-        """The median wage an hour of active time."""
+        """Median pay per hour of active time."""
         return wages.known_median(wages.wage(row, row.active_seconds) for row in wages.keep_valid(self.rows))
 
     @property
     def judgments(self) -> int:
-        """How many judgments their competence rests on, all dimensions together."""
+        """Number of judgments that the competence is based on, over all dimensions."""
         return sum(each.judgments for each in self.trust.values())
 
     @property
     def mean(self) -> float | None:
-        """Their mean competence over dimensions: by it they are ordered."""
+        """Mean competence over dimensions, used for sorting."""
         known = [each.competence for each in self.trust.values()]
         return sum(known) / len(known) if known else None
 
 
 def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]) -> list[JudgeSummary]:
-    """Return everybody who was given a questionnaire: the least trusted first, those of whom nothing is known last."""
+    """Return everybody who was assigned a questionnaire: lowest competence first, unknown competence last."""
     people: dict[int, JudgeSummary] = {}
     for row in rows:
         people.setdefault(row.participant_id, JudgeSummary(row.participant_id, row.participant)).rows.append(row)
@@ -131,7 +131,7 @@ def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]
 
 
 def trust(competence: LiveCompetence) -> JudgeTrust:
-    """Turn a spam probability into competence."""
+    """Convert a spam probability into competence."""
     return JudgeTrust(
         dimension=competence.dimension_id,
         competence=1.0 - competence.spam_probability,

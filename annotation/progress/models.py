@@ -1,4 +1,4 @@
-"""Live figures of a campaign, computed again as judgments come in."""
+"""Live figures of a campaign, recomputed as judgments come in."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from ..campaigns.models import Campaign, Dimension
 
 
 class LiveAgreement(models.Model):
-    """Krippendorff's alpha of one dimension so far, with its 95 % interval; NaN is kept as no value."""
+    """Krippendorff's alpha of one dimension so far, with its 95 % interval; NaN is stored as NULL."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="live_agreement")
     dimension = models.ForeignKey(Dimension, models.CASCADE, related_name="+")
@@ -24,7 +24,7 @@ class LiveAgreement(models.Model):
 
 
 class LiveCompetence(models.Model):
-    """How far somebody's judgments on a dimension can be trusted so far: MACE's spam probability, and an interval."""
+    """A judge's spam probability (MACE) on a dimension so far, with its interval."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="live_competence")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="+")

@@ -21,7 +21,7 @@ from .queries import AssignmentFacts, Rate, StateCounts
 
 
 class Phase(StrEnum):
-    """What there is to be seen and done; beside the campaign's state it knows when all has come in."""
+    """What can be seen and done. More detailed than the campaign's state: it also shows completion."""
 
     IMPORTED = "imported"
     MODEL = "model"
@@ -34,7 +34,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class DimensionAgreement:
-    """The agreement on one dimension as it was computed last; `problem` says why there is none."""
+    """The last computed agreement on one dimension; `problem` says why there is none."""
 
     dimension: Dimension
     latest: LiveAgreement | None
@@ -43,7 +43,7 @@ class DimensionAgreement:
 
 @dataclass(frozen=True)
 class Overview:
-    """How a campaign stands."""
+    """The progress of a campaign."""
 
     campaign: Campaign
     phase: Phase
@@ -60,32 +60,32 @@ class Overview:
 
     @property
     def computed_at(self) -> datetime | None:
-        """When agreement and competence were computed; None where they were not yet."""
+        """When agreement and competence were computed; None if they were not."""
         return max((each.latest.computed_at for each in self.agreement if each.latest), default=None)
 
     @cached_property
     def judges(self) -> list[JudgeSummary]:
-        """Everybody who was given a questionnaire."""
+        """Everybody who was assigned a questionnaire."""
         return judges(self.rows, self.competence)
 
     @property
     def outcomes(self) -> list[Rate]:
-        """What became of questionnaires; what became of none is left out."""
+        """Outcomes of questionnaires, without those that have not occurred."""
         return [rate for rate in self.rates if rate.count]
 
     @property
     def fewest_judges(self) -> int:
-        """From how many judges on agreement has an interval."""
+        """Minimum number of judges for an interval of the agreement."""
         return FEWEST_CODERS
 
     @property
     def times(self) -> list[tuple[str, Interval | None]]:
-        """How long a questionnaire takes."""
+        """Duration of a questionnaire."""
         return [("Total time, from start to submission", self.work.whole), ("Active time", self.work.active)]
 
     @property
     def wages(self) -> list[tuple[str, Interval | None]]:
-        """What a questionnaire pays an hour."""
+        """Hourly pay of a questionnaire."""
         return [
             ("Wage per hour of active time", self.work.wage),
             ("Wage per hour of total time", self.work.wage_of_whole),
@@ -93,14 +93,14 @@ class Overview:
 
     @property
     def digest(self) -> str:
-        """Stands for all that is shown: as long as it is the same, the page need not change."""
+        """A hash of everything shown, so that the page is updated only if it has changed."""
         terms = (self.campaign.state, self.campaign.k, self.campaign.wage_floor, self.campaign.minutes)
         shown = (terms, self.rows, self.whole, self.stages, self.spending, self.computed_at)
         return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
 def overview(campaign: Campaign) -> Overview:
-    """Return how a campaign stands: a fixed number of queries, however much there is."""
+    """Return the progress of a campaign, with a fixed number of queries."""
     assignments = queries.load_assignments(campaign)
     sheets = queries.counts_by_questionnaire(assignments, queries.load_questionnaires(campaign))
     whole = queries.total(sheets)
@@ -121,14 +121,14 @@ def overview(campaign: Campaign) -> Overview:
 
 
 def total_counts(campaign: Campaign) -> StateCounts:
-    """Return how a campaign stands in all."""
+    """Return the counts of a whole campaign."""
     return queries.total(
         queries.counts_by_questionnaire(queries.load_assignments(campaign), queries.load_questionnaires(campaign))
     )
 
 
 def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
-    """Return where a campaign stands; without counts, complete ones count as what their state says."""
+    """Return the phase of a campaign. Without counts, complete campaigns have the phase of their state."""
     if campaign.judges == Judges.MODEL:
         return Phase.MODEL
     if campaign.state == CampaignState.DRAFT:
@@ -141,7 +141,7 @@ def phase(campaign: Campaign, whole: StateCounts | None = None) -> Phase:
 
 
 def agreement(campaign: Campaign) -> list[DimensionAgreement]:
-    """Return the agreement by dimension, in the order in which the campaign asks."""
+    """Return the agreement by dimension, in the campaign's order."""
     computed = {each.dimension_id: each for each in LiveAgreement.objects.filter(campaign=campaign)}
     dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position")
     return [

@@ -1,4 +1,4 @@
-"""The pace at which questionnaires come in, and how long the rest takes at this pace."""
+"""The pace of submissions, and the remaining time at this pace."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..campaigns.setup_cards import count
 from .queries import AssignmentFacts, StateCounts
 from .wages import keep_valid
 
-#: The last day counts if so many were submitted in it; otherwise the last week, which tells more.
+#: The last day is used if at least this many were submitted in it; otherwise the last week, which is more reliable.
 ENOUGH: Final = 5
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
@@ -18,9 +18,9 @@ HOUR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Pace:
-    """How many questionnaires were submitted in which time, and how long the rest takes at this pace.
+    """The number of submissions in a period, and the remaining time at this pace.
 
-    `left` is None if nothing was submitted in this time.
+    `left` is None if nothing was submitted in the period.
     """
 
     submitted: int
@@ -29,7 +29,7 @@ class Pace:
 
     @property
     def text(self) -> str:
-        """How long the rest takes, in words."""
+        """The remaining time, as displayed."""
         if self.left is None:
             return ""
         hours = self.left / HOUR
@@ -39,15 +39,15 @@ class Pace:
 
     @property
     def is_of_a_day(self) -> bool:
-        """Whether it is the pace of the last day, not of the last week."""
+        """Whether the period is the last day, not the last week."""
         return self.window <= DAY
 
 
 def pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:
-    """Return the pace of the questionnaires that stand; None if none was submitted, or none is missing.
+    """Return the pace of valid questionnaires; None if none was submitted or none is missing.
 
-    If the first questionnaire was assigned later than a day or a week ago, the time since then counts, but no less than
-    an hour.
+    If the first questionnaire was assigned less than a day or week ago, the period starts then, but is at least an
+    hour.
     """
     kept = [row for row in keep_valid(rows) if row.submitted_at is not None]
     missing = whole.planned - whole.collected

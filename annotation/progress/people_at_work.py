@@ -1,4 +1,4 @@
-"""The people who work on a questionnaire of a campaign now."""
+"""The people who are working on a questionnaire of a campaign."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from ..models import Assignment, Campaign
 
 @dataclass(frozen=True)
 class PersonAtWork:
-    """A questionnaire that somebody has: since when, until when without activity, and how many answers are in."""
+    """A questionnaire in progress: start, deadline without activity, and number of answers."""
 
     participant: str
     questionnaire: str
@@ -22,7 +22,7 @@ class PersonAtWork:
 
 
 def people_at_work(campaign: Campaign) -> list[PersonAtWork]:
-    """Return who has a questionnaire now, who started first at the top."""
+    """Return who is working on a questionnaire, earliest start first."""
     rows = (
         Assignment.objects.filter(questionnaire__campaign=campaign, state=AssignmentState.ASSIGNED)
         .annotate(answers=Count("judgments"), last=Max("judgments__judged_at"))

@@ -1,4 +1,4 @@
-"""A campaign's assignments and questionnaires: collected, asked for, lost."""
+"""A campaign's assignments and questionnaires: collected, requested, lost."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class AssignmentFacts:
-    """An assignment. Money in minor units; what is not known is None."""
+    """An assignment. Money in minor units; unknown values are None."""
 
     pk: int
     external_id: str
@@ -49,7 +49,7 @@ class AssignmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireFacts:
-    """A questionnaire: `asked` is how many places it has."""
+    """A questionnaire; `asked` is its number of slots."""
 
     pk: int
     name: str
@@ -58,7 +58,7 @@ class QuestionnaireFacts:
 
 
 def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
-    """Return the campaign's assignments in the order in which they were made."""
+    """Return the campaign's assignments in order of creation."""
     sums = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     paid = Coalesce(Subquery(sums.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField()), 0)
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign).annotate(paid=paid).order_by("pk")
@@ -66,7 +66,7 @@ def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
 
 
 def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
-    """Return the campaign's questionnaires in the order in which they are handed out."""
+    """Return the campaign's questionnaires in the order of assignment."""
     questionnaires = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("slots"))
     order = (F("position").asc(nulls_last=True), "pk")
     return [
@@ -76,13 +76,13 @@ def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
 
 
 S = AssignmentState
-# They came to nothing, or to nothing that is needed.
+# Ended without a result, or without one that is needed.
 CAME_TO_NOTHING = (S.RETURNED, S.TIMED_OUT, S.WITHDRAWN, S.SURPLUS)
 
 
 @dataclass
 class StateCounts:
-    """How many assignments are in which state; `planned` is how many are to be accepted in the end."""
+    """Number of assignments in each state; `planned` is the target number of accepted ones."""
 
     name: str = ""
     planned: int = 0
@@ -90,63 +90,63 @@ class StateCounts:
 
     @property
     def accepted(self) -> int:
-        """How many were accepted."""
+        """Number of accepted assignments."""
         return self.counts[S.ACCEPTED]
 
     @property
     def waiting(self) -> int:
-        """How many were handed in and wait for a reviewer."""
+        """Number of submitted assignments that await review."""
         return self.counts[S.SUBMITTED]
 
     @property
     def in_work(self) -> int:
-        """How many are in somebody's hands."""
+        """Number of assignments in progress."""
         return self.counts[S.ASSIGNED]
 
     @property
     def surplus(self) -> int:
-        """How many were handed in late, when no place was free any more."""
+        """Number of late submissions without a free slot."""
         return self.counts[S.SURPLUS]
 
     @property
     def lost(self) -> int:
-        """How many were given back, timed out, or were withdrawn."""
+        """Number of returned, timed-out and withdrawn assignments."""
         return self.counts[S.RETURNED] + self.counts[S.TIMED_OUT] + self.counts[S.WITHDRAWN]
 
     @property
     def rejected(self) -> int:
-        """How many were rejected."""
+        """Number of rejected assignments."""
         return self.counts[S.REJECTED]
 
     @property
     def collected(self) -> int:
-        """How many are there: accepted, or waiting for a reviewer."""
+        """Number of accepted assignments and of those that await review."""
         return self.accepted + self.waiting
 
     @property
     def free(self) -> int:
-        """How many places nobody holds."""
+        """Number of free slots."""
         return max(self.planned - sum(self.counts[state] for state in HOLDING), 0)
 
     @property
     def assigned_total(self) -> int:
-        """How many were given out, whatever came of them."""
+        """Number of all assignments, regardless of outcome."""
         return sum(self.counts.values())
 
     @property
     def share(self) -> float | None:
-        """Which share of what is asked for is there."""
+        """Share of the requested questionnaires that are collected."""
         return self.collected / self.planned if self.planned else None
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was asked for is accepted."""
+        """Whether all requested questionnaires are accepted."""
         return bool(self.planned) and self.accepted >= self.planned
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How many questionnaires came to this, and which share they are of those that could have: `of` says which."""
+    """The number of questionnaires with an outcome, and their share of those in `of`."""
 
     name: str
     label: str
@@ -156,7 +156,7 @@ class Rate:
 
 
 def counts_by_questionnaire(rows: Iterable[AssignmentFacts], sheets: Sequence[QuestionnaireFacts]) -> list[StateCounts]:
-    """Return where each questionnaire stands, in the order in which they are handed out."""
+    """Return the counts of each questionnaire, in the order of assignment."""
     counts = {sheet.pk: StateCounts(sheet.name, sheet.asked) for sheet in sheets}
     for row in rows:
         if row.questionnaire in counts:
@@ -165,7 +165,7 @@ def counts_by_questionnaire(rows: Iterable[AssignmentFacts], sheets: Sequence[Qu
 
 
 def total(standings: Iterable[StateCounts]) -> StateCounts:
-    """Return the sum."""
+    """Return the sum of the counts."""
     whole = StateCounts()
     for each in standings:
         whole.planned += each.planned
@@ -175,9 +175,9 @@ def total(standings: Iterable[StateCounts]) -> StateCounts:
 
 
 def rates(whole: StateCounts) -> list[Rate]:
-    """Return what was lost of the questionnaires that are out of people's hands, and what was rejected of the decided.
+    """Return the rates of outcomes: losses among assignments that have ended, rejections among decided ones.
 
-    Shares have score intervals: they hold for few, and stay between 0 and 1.
+    Shares have score (Wilson) intervals, which are valid for small numbers and stay between 0 and 1.
     """
     ended = whole.assigned_total - whole.in_work
     decided = whole.accepted + whole.rejected

@@ -1,4 +1,4 @@
-"""Compute live agreement and competence, and ask for more judgments."""
+"""Compute live agreement and competence, and extend campaigns."""
 
 import logging
 from collections.abc import Collection, Iterable
@@ -20,23 +20,22 @@ from . import costs
 from .costs import Extension
 from .overview import total_counts
 
-# One pass of the sweep computes so many campaigns; the next pass goes on with the others.
+# The number of campaigns computed in one pass of the sweep; the next pass continues with the others.
 AT_ONCE: Final = 4
 log = logging.getLogger(__name__)
 
 
 class LiveFigures(NamedTuple):
-    """The rows that stand after a campaign's figures were computed."""
+    """A campaign's current rows of live figures."""
 
     agreement: list[LiveAgreement]
     competence: list[LiveCompetence]
 
 
 def refresh(*, campaign: Campaign, now: datetime, rng: Generator) -> LiveFigures:
-    """Compute a campaign's agreement and competence from the judgments so far, and keep them.
+    """Compute a campaign's agreement and competence from the judgments so far, and store them.
 
-    The same judgments and generator give the same figures, however often it is called. Figures that were computed from
-    a later state stay.
+    Deterministic, given the judgments and the generator. Figures computed at a later time are not replaced.
     """
     agreements, competences = progress_agreement.compute(
         progress_agreement.load_judgments(campaign), k=campaign.k, rng=rng
@@ -47,7 +46,7 @@ def refresh(*, campaign: Campaign, now: datetime, rng: Generator) -> LiveFigures
 
 
 def refresh_due(*, now: datetime, at_once: int = AT_ONCE) -> int:
-    """Compute the campaigns again whose judgments changed since they were computed; return how many were."""
+    """Recompute the figures of campaigns whose judgments have changed; return the number of campaigns."""
     done = 0
     for campaign in due(at_once=at_once):
         try:
@@ -55,7 +54,7 @@ def refresh_due(*, now: datetime, at_once: int = AT_ONCE) -> int:
         except (InterfaceError, OperationalError):
             raise  # the sweep waits for the database
         except Exception:
-            # One that cannot be computed must not keep the others from it.
+            # A campaign that fails must not stop the others.
             log.exception("The live figures of campaign %s could not be computed", campaign.pk)
         else:
             done += 1
@@ -63,7 +62,7 @@ def refresh_due(*, now: datetime, at_once: int = AT_ONCE) -> int:
 
 
 def due(*, at_once: int = AT_ONCE) -> list[Campaign]:
-    """Return the campaigns whose judgments changed since their figures were computed, those that wait longest first."""
+    """Return the campaigns whose judgments changed since their figures were computed, longest wait first."""
     handed_out = Campaign.objects.filter(has_slots=True).exclude(state=CampaignState.DRAFT)
     known = handed_out.annotate(computed=Max("live_agreement__computed_at"))
     campaigns: list[Campaign] = []
@@ -76,12 +75,12 @@ def due(*, at_once: int = AT_ONCE) -> list[Campaign]:
 
 
 def rng_of(campaign: Campaign) -> Generator:
-    """Return the random generator of a campaign's figures: what has not changed gives the same figures again."""
+    """Return the random generator of a campaign's figures, so that unchanged judgments give the same figures."""
     return np.random.default_rng(campaign.pk)
 
 
 def changed_since(assignments: QuerySet[Assignment], since: datetime, counted: Collection[str]) -> bool:
-    """Say whether assignments came to count, or ceased to, by their state or a decision about them."""
+    """Return whether assignments started or stopped counting since a time, by their state or a decision."""
     moved = AssignmentTransition.objects.filter(assignment__in=assignments, at__gt=since)
     if moved.filter(Q(before__in=counted) | Q(after__in=counted)).exists():
         return True
@@ -89,10 +88,10 @@ def changed_since(assignments: QuerySet[Assignment], since: datetime, counted: C
 
 
 def _is_due(campaign: Campaign, computed: datetime | None) -> bool:
-    """Say whether judgments came in or went out.
+    """Return whether judgments were added or removed since the figures were computed.
 
-    A state that changed, or a decision, since then; and for those whose transaction was still open when the judgments
-    were read, whether there are as many judgments as were counted.
+    Checks for transitions and decisions since then. Also compares the number of judgments, because transactions may
+    have been open when the judgments were read.
     """
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     if computed is None:
@@ -148,7 +147,7 @@ def _keep(
 
 
 def extension_cost(campaign: Campaign, k: int) -> Extension:
-    """Return what it comes to if each questionnaire is judged by k people in all.
+    """Return the size and cost if k people in total judge each questionnaire.
 
     Raises
     ------
@@ -160,16 +159,16 @@ def extension_cost(campaign: Campaign, k: int) -> Extension:
 
 @transaction.atomic
 def extend(*, campaign: Campaign, k: int, now: datetime) -> int:
-    """Have each questionnaire judged by k people in all; return how many places were made. Again it makes none.
+    """Have each questionnaire judged by k people in total; return the number of new slots. Idempotent.
 
-    The campaign's state stays: places of one that is closed are taken once it is reopened.
+    The campaign's state stays the same. In a closed campaign, the slots are assigned after it is reopened.
 
     Raises
     ------
     BadCampaign
-        if it is fewer than people were promised, or more than there can be.
+        if k is less than promised, or more than possible.
     WrongState
-        if it was not opened yet, or its questionnaires are not handed out here.
+        if it was not opened yet, or its questionnaires are not assigned here.
     """
     held = questionnaires.lock_campaign(campaign)
     _check(held, k)

@@ -1,17 +1,17 @@
-"""Addresses: campaigns that run."""
+"""URLs of running campaigns."""
 
 from django.urls import include, path
 
 from . import views
 
-# A campaign that runs.
+# Actions on a running campaign.
 RUNNING = [
     path("pause/", views.pause, name="campaign_pause"),
     path("close/", views.close, name="campaign_close"),
     path("reopen/", views.reopen, name="campaign_reopen"),
     path("extend/", views.extend, name="campaign_extend"),
 ]
-# How it stands.
+# Progress pages.
 STANDING = [
     path("", views.campaign_page, name="campaign"),
     path("live/", views.live, name="campaign_live"),

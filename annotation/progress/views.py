@@ -1,6 +1,6 @@
 """Pages of campaigns: the list, the tabs of one campaign, and pause, close, reopen and extend.
 
-Everybody who may read them sees them; people go by their pseudonyms.
+All members with read access see them; participants are pseudonymous.
 """
 
 from collections.abc import Callable
@@ -36,14 +36,14 @@ SECTION = {"section": "judging"}
 PER_PAGE = 20
 LISTED_PER_PAGE = 50
 JUDGES_PER_PAGE = 50
-# Phases in which nothing of a campaign moves here.
+# Phases without live progress here.
 STILL = (overview.Phase.IMPORTED, overview.Phase.MODEL, overview.Phase.DRAFT)
 
 
 @study_page(Role.VIEWER)
 @require_safe
 def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
-    """List the campaigns with how much each collected, the latest first."""
+    """List the campaigns with the number of collected questionnaires, newest first."""
     archived = Campaign.objects.filter(study=study).archived().count()
     only_archived = archived > 0 and "archived" in request.GET
     listed = _of(study).archived() if only_archived else _of(study).current()
@@ -61,7 +61,7 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show the progress of a campaign while it runs, or what came in where it does not run here."""
+    """Show the progress of a running campaign, or the results of one that does not run here."""
     campaign = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
     context = tab_context(request, campaign, "Progress")
     if context["phase"] not in STILL:
@@ -74,7 +74,7 @@ def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
 @study_page(Role.VIEWER)
 @require_safe
 def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Answer with the part of a campaign's page that moves; with 204 if nothing has changed since `seen`."""
+    """Return the live part of a campaign's page; 204 if nothing has changed since `seen`."""
     campaign = get_object_or_404(_of(study), pk=campaign_id)
     if overview.phase(campaign) in STILL:
         raise Http404("Nothing of this campaign moves.")
@@ -88,7 +88,7 @@ def live(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def quality(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show how far judges agree so far, who is flagged or trusted least, and how checks were answered."""
+    """Show the agreement so far, flagged and least trusted judges, and the results of checks."""
     campaign = get_object_or_404(_of_people(study), pk=campaign_id)
     context = tab_context(request, campaign, "Quality") | campaign_summary.describe_campaign(campaign)
     context["has_judgments"] = context["judgments"] > 0
@@ -111,7 +111,7 @@ def quality(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespons
 @never_cache
 @audited(AuditedContent.PEOPLE)
 def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """List the people at work, the campaign's studies on a platform and its links; POST creates links."""
+    """List the people at work, and the campaign's platform studies and links; POST creates links."""
     study, purpose, now = campaign.study, claims.purpose(campaign), timezone.now()
     context = tab_context(request, campaign, "Participants and links")
     if not context["is_run_here"]:
@@ -144,7 +144,7 @@ def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Lead to the judges, who are listed on the tab Quality."""
+    """Redirect to the list of judges on the Quality tab."""
     get_object_or_404(_of(study), pk=campaign_id)
     return redirect("campaign_quality", study.slug, campaign_id, permanent=True)
 
@@ -153,7 +153,7 @@ def judges(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> HttpResponse:
-    """Send one of the tables as CSV."""
+    """Return one of the tables as CSV."""
     campaign = get_object_or_404(_of(study), pk=campaign_id)
     try:
         content = progress_csv_export.as_table(campaign, name)
@@ -190,21 +190,21 @@ def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
 @of_people()
 @require_POST
 def pause(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Give out no questionnaire for the time being."""
+    """Pause a campaign: no new questionnaires are assigned for now."""
     return _to(request, campaign, launch.pause_campaign, "Paused. People who have a questionnaire can finish it.")
 
 
 @of_people()
 @require_POST
 def close(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Give out no questionnaire any more."""
+    """Close a campaign: no new questionnaires are assigned."""
     return _to(request, campaign, launch.close_campaign, "Closed. People who have a questionnaire can finish it.")
 
 
 @of_people()
 @require_POST
 def reopen(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Give out questionnaires again."""
+    """Reopen a campaign: questionnaires are assigned again."""
     return _to(
         request, campaign, launch.reopen_campaign, "The campaign is open. People who use its links can judge again."
     )
@@ -213,7 +213,7 @@ def reopen(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @of_people()
 @require_http_methods(["GET", "HEAD", "POST"])
 def extend(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Say what more judgments of each questionnaire cost; POST asks for them."""
+    """Show the cost of more judges per questionnaire; POST requests them."""
     data = request.POST if request.method == "POST" else request.GET if "k" in request.GET else None
     form = ExtendForm(campaign, data)
     cost = None

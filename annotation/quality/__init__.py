@@ -1,7 +1,7 @@
-"""What shows how somebody judges: attention checks, items with known labels, items to learn from; and screening.
+"""Quality of judges: attention checks, items with known labels, training, and screening.
 
-`attention_checks` writes the checks and places them, `known_labels` picks items with known labels and places them,
-`training` asks new judges and tells them what was expected; `check_results` says how the first two were answered. The
-builder of questionnaires calls `known_labels.place_gold`, then `attention_checks.place_checks`, since a check stands
-below an item.
+`attention_checks` writes and places the checks. `known_labels` selects and places items with known labels. `training`
+asks new judges and shows them the expected answers. `check_results` reports the answers to checks and gold items.
+Questionnaires are built with `known_labels.place_gold` before `attention_checks.place_checks`, because a check is
+placed below an item.
 """

@@ -26,9 +26,9 @@ SEEN = Need(Role.EDITOR)
 POOLS = (Judges.EXPERT, Judges.CROWD)
 MOST_VALUE = 32_767
 LONGEST = 2000
-# What is shown of an item: without it each row would bring the texts of two responses, of its topic and its campaign.
+# The related columns to show. Everything else is deferred, else each row would load the texts of its responses.
 SHOWN = ("topic__external_id", "response__external_id", "pair__a__external_id", "pair__b__external_id")
-# What is wrong with what was sent, and in which field; all else is as things stand.
+# Errors in the request, with the field that is wrong. All other errors are conflicts with the current state.
 REFUSED: dict[type[Exception], str] = {problems.BadPair: "responses", problems.BadLabel: "labels"}
 
 
@@ -153,7 +153,7 @@ class OneKnownItem(Endpoint):
         """Change the known labels of an item and its use. Only in drafts. Drawn questionnaires are discarded."""
         data, rows = self.validated(KnownItemData), api.campaigns_of_people(self).filter(pk=campaign)
         self._one(item)
-        # The campaign is held, and not the item: whoever changes items holds their campaign first.
+        # Lock the campaign, not the item: every change of items locks the campaign first.
         with self.unchanged(rows, _Known.of(item)) as held:
             labels = _labels(held, data["labels"])
             try:
@@ -211,23 +211,23 @@ class _Known(serializers.Serializer[Campaign]):
 
 
 def _campaign(endpoint: Endpoint) -> Campaign:
-    """Return the campaign that the address names: a draft, which has no places yet, or one that was opened here."""
+    """Return the campaign in the URL, if it is a draft without slots or was opened here."""
     rows = api.campaigns_of_people(endpoint).filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
     return endpoint.one(rows, pk=endpoint.kwargs["campaign"])
 
 
 def _items(campaign: Campaign) -> QuerySet[Item]:
-    """Return a campaign's known items, with all that is shown of them."""
+    """Return a campaign's known items with everything that is shown of them."""
     shown = ("item_id", "value", "explanation", "dimension__name")
     labels = KnownLabel.objects.order_by("dimension_id").select_related("dimension").only(*shown)
     rows = known_labels.chosen_items(campaign).select_related("topic", "response", "pair__a", "pair__b")
-    # As plain lists: a manager for each row would take longer than all that is asked of the database.
+    # Plain lists: a manager for each row would take longer than the query.
     rows = rows.only("campaign_id", *SHOWN).prefetch_related(Prefetch("known_labels", labels, to_attr="sorted_labels"))
     return rows.annotate(teaches=Exists(TrainingItem.objects.filter(item=OuterRef("pk"))))
 
 
 def _labels(campaign: Campaign, rows: list[dict[str, Any]]) -> dict[int, LabelWithReason]:
-    """Return labels by the keys of the questions that are named; refuse what the campaign does not ask."""
+    """Return labels by the keys of the named questions; refuse questions that the campaign does not have."""
     keys = dict(CampaignDimension.objects.filter(campaign=campaign).values_list("dimension__name", "dimension"))
     if unknown := sorted({each["dimension"] for each in rows} - set(keys)):
         message = "The campaign has no questions called {names}.".format(names=", ".join(unknown))

@@ -1,8 +1,8 @@
 """Attention checks that follow the platforms' rules, and their positions.
 
-Two kinds are allowed by Prolific's rules: a question that says which answer to give, and a statement that is nonsense
-to everybody, asked without a neutral option. Neither tests memory: all that is needed to pass stands in the check
-itself. The answer to give is named by the words of the option.
+Prolific's rules allow two kinds: an instruction to select a certain answer, and a nonsensical statement without a
+neutral option. Neither tests memory: the check itself contains all that is needed to pass. An instruction names the
+answer by the label of the option.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,33 +19,33 @@ from ..models import AttentionCheck, Campaign, Questionnaire
 from . import problems
 from .problems import BadText
 
-# Stands for the words of the option to choose.
+# Placeholder for the label of the option to select.
 ANSWER: Final = "{answer}"
 LONGEST: Final = 500
-# The key in a campaign's design under which its own texts are kept.
+# Key of a campaign's own texts in its design.
 KEPT: Final = "check_texts"
-# From this length on, one failed check is no reason to reject: the platforms ask for two.
+# In studies of at least this length, platforms require two failed checks for a rejection.
 LONG_STUDY: Final = timedelta(minutes=5)
-# What tests memory and not attention, in the words by which it is usually given away.
+# Words that usually show that a check tests memory instead of attention.
 RECALLS: Final = ("remember", "recall", "earlier", "previous", "you just read", "last page", "before this")
 
 
 @dataclass(frozen=True)
 class CheckTexts:
-    """What a study's checks say: instructions with `{answer}` in them, and statements that are nonsense."""
+    """The texts of a study's checks: instructions that contain `{answer}`, and nonsensical statements."""
 
     instructed: tuple[str, ...]
     nonsense: tuple[str, ...]
 
     @property
     def count(self) -> int:
-        """How many different texts there are."""
+        """Number of different texts."""
         return len(self.instructed) + len(self.nonsense)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check as it will be asked."""
+    """A check to be asked."""
 
     text: str
     options: list[dict[str, Any]]
@@ -53,7 +53,7 @@ class Check:
 
 
 def defaults() -> CheckTexts:
-    """Return what checks say unless the study says otherwise."""
+    """Return the default texts."""
     return CheckTexts(
         instructed=(
             "To show that you read the questions, choose “{answer}” here.",
@@ -70,7 +70,7 @@ def defaults() -> CheckTexts:
 
 
 def texts_of(campaign: Campaign) -> CheckTexts:
-    """Return what a campaign's checks say: its own texts, else the usual ones."""
+    """Return the texts of a campaign's checks, or the default texts."""
     kept = campaign.design.get(KEPT)
     if not kept:
         return defaults()
@@ -81,9 +81,9 @@ def texts_of(campaign: Campaign) -> CheckTexts:
 def change_checks(
     *, campaign: Campaign, instructed: Iterable[str], nonsense: Iterable[str], checks: int, gold: int
 ) -> CheckTexts:
-    """Say how many checks and gold items a questionnaire has, and what checks say: the usual where no text is given.
+    """Set the numbers of checks and gold items per questionnaire, and the texts of checks (none: the default texts).
 
-    It stands in the campaign's design; questionnaires that were drawn before are drawn anew.
+    They are stored in the campaign's design. Drawn questionnaires are discarded.
 
     Raises
     ------
@@ -104,12 +104,12 @@ def change_checks(
 
 
 def fails_needed(campaign: Campaign) -> int:
-    """Return how many failed checks may lead to a proposal to reject: two in a study of five minutes or more."""
+    """Return how many failed checks justify a proposal to reject: two in studies of five minutes or more, else one."""
     return 2 if timedelta(minutes=campaign.minutes) >= LONG_STUDY else 1
 
 
 def notice(campaign: Campaign, per_questionnaire: int) -> str:
-    """Return what people are told of checks before they begin; nothing where there are none."""
+    """Return what judges are told about checks in advance; empty without checks."""
     if per_questionnaire < 1:
         return ""
     needed = fails_needed(campaign)
@@ -131,10 +131,10 @@ def notice(campaign: Campaign, per_questionnaire: int) -> str:
 def place_checks(
     *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: Generator
 ) -> list[AttentionCheck]:
-    """Give each questionnaire of a campaign its checks: spread over its items, other texts as long as there are some.
+    """Place checks in each questionnaire of a campaign, spread over its items. Texts repeat only if there are too few.
 
-    The items are cut into as many stretches as there are checks, and each stretch has one, below an item drawn from
-    it. Checks that stood there before are drawn anew.
+    The items are divided into as many segments as there are checks. Each segment gets one check, below a random item.
+    Earlier checks are replaced.
     """
     chosen = sorted(questionnaires, key=lambda each: (each.position is None, each.position, each.pk))
     if not chosen:
@@ -161,14 +161,14 @@ def place_checks(
 
 
 def positions(items: int, checks: int, rng: Generator) -> list[int]:
-    """Return below which items checks stand: one in each of as many equal stretches, at most one an item."""
+    """Return the items below which checks are placed: one random item in each of `checks` equal segments."""
     checks = min(checks, items)
     cuts = [items * number // checks for number in range(checks + 1)] if checks else []
     return [int(rng.integers(low, high)) for low, high in pairwise(cuts)]
 
 
 def draw(texts: CheckTexts, options: Sequence[Mapping[str, Any]], n: int, rng: Generator) -> list[Check]:
-    """Return n checks: both kinds in turn, a text again only when all of its kind were taken, answers by chance."""
+    """Return n checks, alternating between both kinds. Texts repeat only after all of their kind. Random answers."""
     kinds = [kind for kind in (_shuffled(texts.instructed, rng), _shuffled(texts.nonsense, rng)) if kind]
     instructed = set(texts.instructed)
     if not kinds:
@@ -188,12 +188,12 @@ def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: Generator) -
 
 
 def _nonsense(text: str) -> Check:
-    """Ask for agreement, without a neutral option: nobody can honestly agree."""
+    """Return a statement to agree or disagree with, without a neutral option: nobody can honestly agree."""
     return Check(text, [{"value": -1, "label": "Disagree"}, {"value": 1, "label": "Agree"}], -1)
 
 
 def _options(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return the options of the campaign's own questions, so that a check looks like any of them."""
+    """Return the options of the campaign's own questions, so that a check looks like one of them."""
     options = [
         each.dimension.options for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
@@ -207,7 +207,7 @@ def _shuffled(texts: Sequence[str], rng: Generator) -> list[str]:
 
 
 def _cleaned(texts: Iterable[str]) -> list[str]:
-    """Return texts without blanks around and without repetition, in their order."""
+    """Return texts in order, with whitespace normalized and without duplicates."""
     return list(dict.fromkeys(text for each in texts if (text := " ".join(each.split()))))
 
 

@@ -9,7 +9,7 @@ from ..models import AttentionCheck, CheckAnswer, Judgment, KnownLabel, Question
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A check that was asked: below which item, what it says, what was answered; None where nothing was."""
+    """An attention check with its answer: position of the item, text, answer (None if not answered)."""
 
     position: int
     text: str
@@ -20,7 +20,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class GoldResult:
-    """A known label with what was answered to it, and how many options there were to choose from."""
+    """A known label with the judge's answer, and the number of options."""
 
     item: int
     dimension: int
@@ -30,12 +30,12 @@ class GoldResult:
 
     @property
     def hit(self) -> bool:
-        """Whether the known label was given."""
+        """Whether the answer equals the known label."""
         return self.answer == self.expected
 
 
 def check_results(assignments: Collection[int]) -> dict[int, list[CheckResult]]:
-    """Return how each assignment's checks were answered, in the order of the page; those not reached are failed."""
+    """Return the results of each assignment's checks in the order of the page. Unanswered checks count as failed."""
     rows = AttentionCheck.objects.filter(questionnaire__assignments__in=assignments)
     checks = rows.values_list("pk", "position", "text", "options", "expected", "questionnaire__assignments")
     answers = CheckAnswer.objects.filter(assignment__in=assignments)
@@ -55,7 +55,7 @@ def check_results(assignments: Collection[int]) -> dict[int, list[CheckResult]]:
 
 
 def gold_results(assignments: Collection[int]) -> dict[int, list[GoldResult]]:
-    """Return what each assignment's gold items were answered with, where a label is known."""
+    """Return the answers to each assignment's gold items on dimensions with known labels."""
     entries = QuestionnaireItem.objects.filter(has_known_label=True, questionnaire__assignments__in=assignments)
     known = {
         (item, dimension): (value, len(options))

@@ -9,12 +9,12 @@ from ..models import Dimension
 from .known_labels import LabelWithReason
 
 LINES = forms.Textarea(attrs={"rows": 5})
-# More would leave no room for what is to be judged.
+# More checks would leave no room for items.
 MOST = 10
 
 
 class AttentionForm(forms.Form):
-    """How many checks and gold items a questionnaire has, and what the checks say, one a line."""
+    """Numbers of checks and gold items per questionnaire, and the texts of checks, one per line."""
 
     checks = forms.IntegerField(label="Attention checks in each questionnaire", min_value=0, max_value=MOST)
     gold = forms.IntegerField(label="Items with known labels in each questionnaire", min_value=0, max_value=MOST)
@@ -35,20 +35,20 @@ class AttentionForm(forms.Form):
 
 
 class PairForm(forms.Form):
-    """Two responses by their ids."""
+    """Two responses, by id."""
 
     left = forms.CharField(label="ID of the left response", max_length=200)
     right = forms.CharField(label="ID of the right response", max_length=200)
 
 
 class ResponseForm(forms.Form):
-    """A response by its id."""
+    """A response, by id."""
 
     response = forms.CharField(label="ID of the response", max_length=200)
 
 
 class LabelsForm(forms.Form):
-    """Which labels of an item are known, and why; one choice and one explanation for each dimension."""
+    """Known labels of an item: one label and one explanation per dimension."""
 
     def __init__(
         self, dimensions: Sequence[Dimension], known: Mapping[int, LabelWithReason], *args: Any, **kwargs: Any
@@ -74,7 +74,7 @@ class LabelsForm(forms.Form):
             )
 
     def known(self) -> dict[int, LabelWithReason]:
-        """Return what was entered, by dimension."""
+        """Return the entered labels, by dimension."""
         return {
             each.pk: LabelWithReason(int(value), self.cleaned_data.get(f"why-{each.pk}", ""))
             for each in self.dimensions
@@ -83,7 +83,7 @@ class LabelsForm(forms.Form):
 
 
 def values(dimensions: Sequence[Dimension], fields: Mapping[str, str]) -> dict[int, int]:
-    """Return the answers that were sent, by dimension; what is no number counts as not answered."""
+    """Return the submitted answers, by dimension. Values that are not numbers count as not answered."""
     chosen = {}
     for each in dimensions:
         sent = fields.get(f"q-{each.pk}", "")

@@ -1,6 +1,6 @@
-"""Items with known labels: where labels come from, and in which questionnaires items are placed.
+"""Items with known labels: sources of labels, and placement in questionnaires.
 
-Labels are a researcher's own, or those that experts, or nearly all of a crowd, agreed on.
+Labels come from a researcher, or from the agreement of experts or of nearly all crowd judges.
 """
 
 from collections import Counter, defaultdict
@@ -29,20 +29,20 @@ from ..models import (
 from . import problems, training
 from .problems import BadLabel, BadPair
 
-# Positions are unique in a questionnaire: entries step aside by this much while they are put in another order.
+# Positions are unique in a questionnaire, so entries are shifted by this much while they are reordered.
 ASIDE = 10_000
 
 
 @dataclass(frozen=True)
 class LabelWithReason:
-    """A label that is known, and why."""
+    """A known label with its explanation."""
 
     value: int
     explanation: str = ""
 
 
 def gold_items(campaign: Campaign) -> QuerySet[Item]:
-    """Return the campaign's gold items, in the order in which they were made."""
+    """Return the campaign's gold items, in order of creation."""
     labelled = KnownLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
     items = Item.objects.filter(campaign=campaign, pk__in=labelled).exclude(pk__in=taught)
@@ -50,21 +50,21 @@ def gold_items(campaign: Campaign) -> QuerySet[Item]:
 
 
 def chosen_items(campaign: Campaign) -> QuerySet[Item]:
-    """Return the items that a researcher has chosen: gold and training. Building anew must not remove them."""
+    """Return the gold and training items, chosen by researchers. Building questionnaires again must not delete them."""
     labelled = KnownLabel.objects.filter(item__campaign=campaign).values("item")
     taught = TrainingItem.objects.filter(campaign=campaign).values("item")
     return Item.objects.filter(campaign=campaign, pk__in=labelled.union(taught))
 
 
 def known_labels(campaign: Campaign) -> dict[tuple[int, int], int]:
-    """Return the known labels of a campaign's gold items, by item and dimension: what MACE may be told."""
+    """Return the known labels of a campaign's gold items, by item and dimension, as input for MACE."""
     rows = KnownLabel.objects.filter(item__in=gold_items(campaign)).values_list("item_id", "dimension_id", "value")
     return {(item, dimension): value for item, dimension, value in rows}
 
 
 @transaction.atomic
 def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
-    """Make two responses an item of the campaign, in this order; the item that it has already, where it has one.
+    """Return the campaign's item for two responses in this order; create it if it is missing.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
 
 @transaction.atomic
 def add_response(*, campaign: Campaign, response: Response) -> Item:
-    """Make a response an item of a campaign that shows one at a time.
+    """Return the item for a response of a pointwise campaign; create it if it is missing.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
 
 @transaction.atomic
 def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[KnownLabel]:
-    """Say which labels of an item are known, by dimension; those that are not named are known no more.
+    """Set the known labels of an item, by dimension. Labels of other dimensions are removed.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def set_labels(*, item: Item, known: Mapping[int, LabelWithReason]) -> list[Know
 
 @transaction.atomic
 def remove(*, item: Item) -> None:
-    """Let an item be gold or training no more. Where it is judged like others, it is drawn again.
+    """Remove a gold or training item. If it is a regular item, it is drawn again.
 
     Raises
     ------
@@ -138,10 +138,10 @@ def remove(*, item: Item) -> None:
 def place_gold(
     *, questionnaires: Iterable[Questionnaire], per_questionnaire: int, rng: Generator
 ) -> list[QuestionnaireItem]:
-    """Put gold items into each questionnaire of a campaign, at places drawn by chance, in turn.
+    """Place gold items at random positions in each questionnaire of a campaign, taking gold items in turn.
 
-    An item whose two responses stand in the questionnaire already is passed over. Fewer are placed where the campaign
-    has no more. The words of a questionnaire grow by those of its gold items.
+    An item whose responses are already in the questionnaire is skipped. Fewer items are placed if the campaign has too
+    few. The words of gold items are added to those of the questionnaire.
     """
     chosen = sorted(questionnaires, key=lambda each: (each.position is None, each.position, each.pk))
     if not chosen or per_questionnaire < 1:
@@ -171,15 +171,15 @@ def place_gold(
 
 
 def questionnaires_between_repeats(gold: int, per_questionnaire: int) -> int | None:
-    """Return how many questionnaires one person can answer before gold items come again; None without gold items.
+    """Return how many questionnaires one person can answer before gold items repeat; None without gold items.
 
-    Nobody is given an item twice, so few gold items limit how much one person can do.
+    Nobody gets an item twice, so the number of gold items limits how many questionnaires one person can answer.
     """
     return gold // per_questionnaire if per_questionnaire else None
 
 
 def _in_turn(known: Sequence[Item], turn: int, taken: set[frozenset[int]], n: int) -> tuple[list[Item], int]:
-    """Return the next n gold items whose responses are not in the questionnaire yet, and where to go on."""
+    """Return the next n gold items whose responses are not in the questionnaire yet, and the index of the next turn."""
     picked: list[Item] = []
     seen = set(taken)
     for step in range(len(known)):
@@ -194,7 +194,7 @@ def _in_turn(known: Sequence[Item], turn: int, taken: set[frozenset[int]], n: in
 
 
 def _mix(entries: Sequence[QuestionnaireItem], fresh: Sequence[QuestionnaireItem], rng: Generator) -> None:
-    """Number entries anew, the others in their order, with the fresh ones at places drawn by chance."""
+    """Renumber the entries: the old ones keep their order, the fresh ones get random positions."""
     size = len(entries) + len(fresh)
     places = set(rng.choice(size, len(fresh), replace=False).tolist())
     old, new = iter(entries), iter(fresh)
@@ -211,7 +211,7 @@ def _entries(questionnaires: Sequence[Questionnaire]) -> dict[int, list[Question
 
 
 def _sides(item: Item) -> frozenset[int]:
-    """Return which responses an item shows, whatever their order."""
+    """Return the responses of an item, regardless of their order."""
     if item.pair is not None:
         return frozenset((item.pair.a_id, item.pair.b_id))
     return frozenset((item.response_id or -item.pk,))
@@ -224,7 +224,7 @@ def _words(item: Item) -> int:
 
 @transaction.atomic
 def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
-    """Make an item of the responses with these ids: the left and the right one, or the one that is shown alone.
+    """Return the item for the responses with these ids (left and right, or a single one); create it if it is missing.
 
     Raises
     ------
@@ -245,9 +245,9 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
 
 @transaction.atomic
 def set_known_item(*, item: Item, labels: Mapping[int, LabelWithReason], teaches: bool) -> Item:
-    """Say which labels of an item are known, by dimension, and whether new judges learn from it.
+    """Set the known labels of an item, by dimension, and whether it is a training item.
 
-    What teaches is shown before the first questionnaire; what does not is drawn into questionnaires.
+    Training items are shown before the first questionnaire. Other items are placed in questionnaires.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def set_known_item(*, item: Item, labels: Mapping[int, LabelWithReason], teaches
     return item
 
 
-# How many must have judged, and which share of them alike: of two experts both, of a crowd four of five.
+# Minimum number of judges and share with the same answer: both of two experts, or four of five crowd judges.
 LEAST: Final = {Judges.EXPERT: 2, Judges.CROWD: 4}
 SHARE: Final = 0.8
 LISTED: Final = 50
@@ -269,7 +269,7 @@ LISTED: Final = 50
 
 @dataclass(frozen=True)
 class Proposal:
-    """A pair with the labels that were agreed on, by dimension of the campaign that is to ask them."""
+    """A pair with its agreed labels, by dimension of the campaign that will ask them."""
 
     pair: Pair
     labels: dict[int, int]
@@ -278,9 +278,10 @@ class Proposal:
 
 
 def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list[Proposal]:
-    """Return pairs on which a pool agreed, those with the most labels and the clearest first.
+    """Return pairs on which a pool of judges agreed, most labels and clearest first.
 
-    The campaign's own items are left out, and so are pairs on whose labels MACE alone would have to be asked.
+    Pairs of the campaign itself are left out, and so are pairs without enough agreement, whose labels only MACE could
+    estimate.
     """
     if campaign.kind == CampaignKind.POINTWISE or pool not in LEAST:
         return []

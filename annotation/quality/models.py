@@ -1,4 +1,4 @@
-"""Attention checks, known labels, training items with answers, and flags shown to reviewers."""
+"""Attention checks, known labels, training items and answers, and flags shown to reviewers."""
 
 from django.db import models
 
@@ -9,13 +9,13 @@ from ..judging.models import Assignment
 
 
 class AttentionCheck(models.Model):
-    """A further question below an item that says which answer to give, so that whoever reads it can give it.
+    """An additional question below an item that says which answer to select, so that everyone who reads it can pass.
 
     `options` are objects {"value": int, "label": str}; `expected` is the value that the text asks for.
     """
 
     questionnaire = models.ForeignKey(Questionnaire, models.CASCADE, related_name="checks")
-    # Below which item it stands: the item's position in the questionnaire.
+    # Position in the questionnaire of the item that it is placed below.
     position = models.PositiveSmallIntegerField()
     text = models.TextField("text")
     options = models.JSONField("options", default=list)
@@ -29,7 +29,7 @@ class AttentionCheck(models.Model):
 
 
 class CheckAnswer(models.Model):
-    """What somebody answered to an attention check; changeable until the questionnaire is submitted."""
+    """An answer to an attention check; changeable until the questionnaire is submitted."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="check_answers")
     check_asked = models.ForeignKey(AttentionCheck, models.CASCADE, related_name="answers")
@@ -44,7 +44,7 @@ class CheckAnswer(models.Model):
 
 
 class KnownLabel(models.Model):
-    """A label of an item that is known beforehand; with its explanation it can teach."""
+    """A label of an item that is known in advance. Its explanation is shown in training."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="known_labels")
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="known_labels")
@@ -56,7 +56,7 @@ class KnownLabel(models.Model):
 
 
 class TrainingItem(models.Model):
-    """An item that new judges of a campaign learn from, with feedback, before their first questionnaire."""
+    """An item with feedback that new judges of a campaign see before their first questionnaire."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="training")
     item = models.ForeignKey(Item, models.PROTECT, related_name="training")
@@ -70,7 +70,7 @@ class TrainingItem(models.Model):
 
 
 class TrainingAnswer(models.Model):
-    """What somebody answered while they were learning: the first answer stays; it is no judgment."""
+    """A first answer to a training item. It cannot be changed and is not a judgment."""
 
     training_item = models.ForeignKey(TrainingItem, models.CASCADE, related_name="answers")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="training_answers")
@@ -87,7 +87,7 @@ class TrainingAnswer(models.Model):
 
 
 class PracticeAnswer(models.Model):
-    """What somebody answered to the practice pair: the first answer stays; it is no judgment."""
+    """A first answer to the practice pair. It cannot be changed and is not a judgment."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="practice_answers")
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="practice_answers")
@@ -102,7 +102,7 @@ class PracticeAnswer(models.Model):
 
 
 class ShownFlag(models.Model):
-    """A signal as it stood when a reviewer first saw it; it stays with the questionnaire."""
+    """A signal as a reviewer first saw it. It is kept with the questionnaire."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="shown_flags")
     name = models.CharField(max_length=50)

@@ -1,7 +1,7 @@
-"""The practice pair before the first questionnaire, with feedback: for campaigns without training items of their own.
+"""The practice pair with feedback before the first questionnaire, for campaigns without training items.
 
-It takes about a minute and is the same for all studies. It shows that each question is judged separately: the better
-response covers fewer aspects. What somebody answers is no judgment.
+It takes about a minute and is the same in all studies. It shows that each question is judged separately: the better
+response covers fewer aspects. The answers are not judgments.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ A, B = -1, 1
 
 @dataclass(frozen=True)
 class PracticePair:
-    """A query with two responses; `labels` are the expected answers by the dimension's name, each with the reason."""
+    """A query with two responses; `labels` are the expected answers and their reasons, by the dimension's name."""
 
     query: str
     a: str
@@ -72,7 +72,7 @@ def pair() -> PracticePair:
 
 
 def applies(campaign: Campaign) -> bool:
-    """Say whether new judges of a campaign get the practice pair: it asks for votes on questions that are known."""
+    """Return whether new judges of a campaign get the practice pair: it is on, pairwise, and asks known questions."""
     if not campaign.has_practice or campaign.kind == CampaignKind.POINTWISE:
         return False
     if TrainingItem.objects.filter(campaign=campaign).exists():
@@ -82,29 +82,30 @@ def applies(campaign: Campaign) -> bool:
 
 
 def is_done(*, campaign: Campaign, participant: Participant) -> bool:
-    """Say whether somebody has done what comes before their first questionnaire: training or the practice pair."""
+    """Return whether a participant has completed everything before the first questionnaire."""
     if not training.is_done(campaign=campaign, participant=participant):
         return False
     return not applies(campaign) or is_answered(campaign=campaign, participant=participant)
 
 
 def is_answered(*, campaign: Campaign, participant: Participant) -> bool:
-    """Say whether somebody has answered the practice pair."""
+    """Return whether a participant has answered the practice pair."""
     return PracticeAnswer.objects.filter(campaign=campaign, participant=participant).exists()
 
 
 @transaction.atomic
 def answer(*, campaign: Campaign, participant: Participant, values: Mapping[int, int], now: datetime) -> list[Feedback]:
-    """Keep somebody's answers to the practice pair, by dimension, and return what was expected. The first ones stay.
+    """Store the first answers to the practice pair, by dimension, and return the feedback.
 
     Raises
     ------
     Unanswered, BadLabel
-        if a question has no answer, or one that it does not offer.
+        if a question has no answer, or an answer that it does not offer.
     """
     asked = training.dimensions(campaign)
     training.check_values(asked, values)
-    # All answers come at once: whoever has the person's row first, has given the first ones.
+    # Lock the participant. All answers come in one request, so the first request to get the lock stores the first
+    # answers.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if not is_answered(campaign=campaign, participant=participant):
         PracticeAnswer.objects.bulk_create(
@@ -117,7 +118,7 @@ def answer(*, campaign: Campaign, participant: Participant, values: Mapping[int,
 
 
 def feedback(*, campaign: Campaign, participant: Participant) -> list[Feedback]:
-    """Return what somebody answered and what was expected; nothing before they have answered."""
+    """Return the answers with the expected ones; empty before the participant has answered."""
     rows = PracticeAnswer.objects.filter(campaign=campaign, participant=participant)
     answers = dict(rows.values_list("dimension", "value"))
     labels = pair().labels

@@ -5,11 +5,11 @@ from ..models import Campaign, Questionnaire
 
 
 class ChecksProblem(Exception):  # noqa: N818 -- it says what is the matter, and is no fault of the program
-    """Something that a researcher or a judge has to be told."""
+    """A problem to report to a researcher or judge."""
 
 
 class NotDraft(ChecksProblem):
-    """Somebody has been asked already: what is asked must stay as it is."""
+    """The campaign is no longer a draft, so what is asked cannot change."""
 
     def __init__(self, campaign: Campaign):
         super().__init__(
@@ -19,7 +19,7 @@ class NotDraft(ChecksProblem):
 
 
 class BadText(ChecksProblem):
-    """A check's text that would not be fair, or could not be shown."""
+    """A text of a check that would be unfair or cannot be displayed."""
 
 
 class BadPair(ChecksProblem):
@@ -27,7 +27,7 @@ class BadPair(ChecksProblem):
 
 
 class BadLabel(ChecksProblem):
-    """A label that is no option of its dimension."""
+    """A label that is not an option of its dimension."""
 
 
 class Unanswered(ChecksProblem):
@@ -39,14 +39,14 @@ class Unanswered(ChecksProblem):
 
 
 class NotTaught(ChecksProblem):
-    """A training item without a known label: it would teach nothing."""
+    """A training item without a known label would teach nothing."""
 
     def __init__(self) -> None:
         super().__init__("Enter the expected answer to at least one question. Training needs it.")
 
 
 def lock_draft(campaign: Campaign) -> Campaign:
-    """Return a campaign that is a draft, with its row locked.
+    """Return a draft campaign with its row locked.
 
     Raises
     ------
@@ -61,5 +61,5 @@ def lock_draft(campaign: Campaign) -> Campaign:
 
 
 def undraw(campaign: Campaign) -> None:
-    """Remove what was drawn before a change: it is drawn anew, with the change, before the campaign opens."""
+    """Delete the drawn questionnaires before a change. They are drawn again, with the change, before the launch."""
     Questionnaire.objects.filter(campaign=campaign).delete()

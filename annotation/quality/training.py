@@ -1,6 +1,6 @@
-"""Training before the first questionnaire: items with the expected answer and the reason.
+"""Training before the first questionnaire: items with the expected answer and its reason.
 
-The first answer stays: it says how well somebody judged before they were told. It is no judgment.
+The first answers are kept: they show how well a judge performs before feedback. They are not judgments.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from .problems import BadLabel, NotTaught, Unanswered
 
 @dataclass(frozen=True)
 class Feedback:
-    """What somebody answered to a question of a training item, and what was expected."""
+    """A participant's answer to a question of a training item, with the expected answer."""
 
     dimension: Dimension
     answer: str
@@ -29,7 +29,7 @@ class Feedback:
 
     @property
     def is_known(self) -> bool:
-        """Whether an answer was expected at all; where none was, every answer is fine."""
+        """Whether an answer was expected. If not, every answer is right."""
         return bool(self.expected)
 
     @property
@@ -40,25 +40,25 @@ class Feedback:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far somebody is: training items answered, of how many."""
+    """Number of training items answered, and in total."""
 
     done: int
     of: int
 
     @property
     def is_done(self) -> bool:
-        """Whether they may begin."""
+        """Whether training is complete."""
         return self.done >= self.of
 
 
 @transaction.atomic
 def add_item(*, campaign: Campaign, item: Item) -> TrainingItem:
-    """Let new judges learn from an item, after those that are there.
+    """Make an item the last training item of its campaign.
 
     Raises
     ------
     NotDraft, NotTaught
-        if somebody was asked already; if no label of the item is known.
+        if the campaign was opened; if no label of the item is known.
     """
     campaign = problems.lock_draft(campaign)
     if not item.known_labels.exists():
@@ -73,7 +73,7 @@ def add_item(*, campaign: Campaign, item: Item) -> TrainingItem:
 
 @transaction.atomic
 def remove_item(*, item: Item) -> None:
-    """Let an item be no training item any more; with its known labels it is a gold item then.
+    """Make a training item a gold item again, with its known labels.
 
     Raises
     ------
@@ -84,23 +84,23 @@ def remove_item(*, item: Item) -> None:
 
 
 def dimensions(campaign: Campaign) -> list[Dimension]:
-    """Return what a campaign asks, in the order of the page."""
+    """Return a campaign's questions, in the order of the page."""
     return [each.dimension for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")]
 
 
 def training_progress(*, campaign: Campaign, participant: Participant) -> TrainingProgress:
-    """Say how far somebody is with a campaign's training."""
+    """Return a participant's progress in a campaign's training."""
     total = TrainingItem.objects.filter(campaign=campaign).count()
     return TrainingProgress(total - _open(campaign, participant).count(), total)
 
 
 def is_done(*, campaign: Campaign, participant: Participant) -> bool:
-    """Whether somebody may be given their first questionnaire as far as training goes."""
+    """Return whether a participant has completed training."""
     return not _open(campaign, participant).exists()
 
 
 def next_item(*, campaign: Campaign, participant: Participant) -> TrainingItem | None:
-    """Return the first training item that somebody has not answered; None when they are through."""
+    """Return the first training item that a participant has not answered; None if all are answered."""
     items = _open(campaign, participant).select_related("item__topic", "item__pair__a", "item__pair__b")
     return items.order_by("position").first()
 
@@ -109,16 +109,17 @@ def next_item(*, campaign: Campaign, participant: Participant) -> TrainingItem |
 def answer(
     *, training_item: TrainingItem, participant: Participant, values: Mapping[int, int], now: datetime
 ) -> list[Feedback]:
-    """Keep somebody's answers to a training item, by dimension, and return what was expected. The first ones stay.
+    """Store the first answers to a training item, by dimension, and return the feedback.
 
     Raises
     ------
     Unanswered, BadLabel
-        if a question has no answer, or one that it does not offer.
+        if a question has no answer, or an answer that it does not offer.
     """
     dimensions_asked = dimensions(training_item.campaign)
     check_values(dimensions_asked, values)
-    # All answers of an item come at once: whoever has the person's row first, has given the first ones.
+    # Lock the participant. All answers come in one request, so the first request to get the lock stores the first
+    # answers.
     Participant.objects.select_for_update(no_key=True).get(pk=participant.pk)
     if not training_item.answers.filter(participant=participant).exists():
         TrainingAnswer.objects.bulk_create(
@@ -135,7 +136,7 @@ def answer(
 
 
 def check_values(asked: list[Dimension], values: Mapping[int, int]) -> None:
-    """Raise `Unanswered` or `BadLabel` unless each question has one of its answers."""
+    """Raise `Unanswered` or `BadLabel` unless each question has one of its options as answer."""
     if missing := [each.pk for each in asked if each.pk not in values]:
         raise Unanswered(missing)
     if any(values[each.pk] not in each.values for each in asked):
@@ -143,7 +144,7 @@ def check_values(asked: list[Dimension], values: Mapping[int, int]) -> None:
 
 
 def feedback(*, training_item: TrainingItem, participant: Participant) -> list[Feedback]:
-    """Return what somebody answered and what was expected; nothing before they have answered."""
+    """Return the answers with the expected ones; empty before the participant has answered."""
     answers = dict(training_item.answers.filter(participant=participant).values_list("dimension", "value"))
     known = {each.dimension_id: each for each in training_item.item.known_labels.all()}
     return [
@@ -164,5 +165,5 @@ def _open(campaign: Campaign, participant: Participant) -> QuerySet[TrainingItem
 
 
 def label_of(dimension: Dimension, value: int) -> str:
-    """Return what an answer to a question is called."""
+    """Return the label of an answer."""
     return next((str(option["label"]) for option in dimension.options if option["value"] == value), str(value))

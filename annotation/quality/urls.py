@@ -1,14 +1,14 @@
-"""Addresses: attention checks, known labels and training."""
+"""URLs of attention checks, known labels and training."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
-# What people who judge open; crowdrag/urls.py puts it before all others.
+# Judges' pages; crowdrag/urls.py includes them before all others.
 PEOPLE: list[URLPattern | URLResolver] = [
     path("<slug:taking_part>/judging/<int:campaign_id>/training/", views.train, name="judging_training"),
 ]
-# A campaign's checks and its screening.
+# A campaign's checks and screening.
 QUALITY: list[URLPattern | URLResolver] = [
     path("checks/", views.checks, name="campaign_checks"),
     path("checks/add/", views.add, name="campaign_checks_add"),

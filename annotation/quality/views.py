@@ -1,4 +1,4 @@
-"""Pages of checks, known labels and training for researchers, and training for judges."""
+"""Pages of checks, known labels and training for researchers, and of training for judges."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
 
 @study_page(Role.EDITOR)
 def checks(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show all three; POST words the checks and says how many there are of each."""
+    """Show checks, gold and training items; POST changes the texts of checks and the numbers per questionnaire."""
     campaign = _campaign(study, campaign_id)
     form = AttentionForm(request.POST or None, initial=_initial(campaign))
     if request.method == "POST" and form.is_valid():
@@ -48,7 +48,7 @@ def checks(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse
 @study_page(Role.EDITOR)
 @require_POST
 def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Add an item whose labels are known: of a pair that was judged, or of two responses (one, where one is shown)."""
+    """Add an item with known labels: from a proposed pair, or from responses (two, or one in pointwise campaigns)."""
     campaign = _campaign(study, campaign_id)
     try:
         item = _proposed(campaign, request.POST) or _item_of_responses(request, campaign)
@@ -63,7 +63,7 @@ def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
 @study_page(Role.EDITOR)
 @audited(AuditedContent.RESPONSE)
 def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int) -> HttpResponse:
-    """Show an item with its known labels; POST says which they are, and what the item is for."""
+    """Show an item with its known labels; POST changes the labels and the use of the item."""
     item = get_object_or_404(
         Item.objects.select_related("campaign__study", *questionnaire_content.TEXTS),
         pk=item_id,
@@ -148,7 +148,7 @@ def _initial(campaign: Campaign) -> dict[str, Any]:
 
 
 def _proposed(campaign: Campaign, data: Any) -> Item | None:
-    """Return the item of a proposed pair, with the labels that were agreed on; None where none was chosen."""
+    """Return the item of a proposed pair, with its agreed labels; None if no pair was chosen."""
     pool = POOLS.get(data.get("pool", ""))
     if pool is None:
         return None
@@ -164,7 +164,7 @@ def _proposed(campaign: Campaign, data: Any) -> Item | None:
 
 
 def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
-    """Return the item of the responses that were named; None, with a message, where none were."""
+    """Return the item of the entered responses; None, with a message, if there are none."""
     pointwise = campaign.kind == CampaignKind.POINTWISE
     form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
     if not form.is_valid():
@@ -176,7 +176,7 @@ def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
 
 
 def _campaign(study: Study, campaign_id: int) -> Campaign:
-    """Return a campaign of people: a draft, which has no places yet, or one that was opened here."""
+    """Return a campaign of people: a draft without slots, or one that was opened here."""
     of_people = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL)
     campaigns = of_people.filter(Q(state=CampaignState.DRAFT) | Q(has_slots=True))
     return get_object_or_404(campaigns.select_related("study"), pk=campaign_id)
@@ -185,7 +185,7 @@ def _campaign(study: Study, campaign_id: int) -> Campaign:
 @consented_page("judging-{campaign_id}")
 @never_cache
 def train(request: HttpRequest, participant: Participant, campaign_id: int) -> HttpResponse:
-    """Show the next training item, or what was expected of the one that was answered; POST answers one."""
+    """Show the next training item, or the feedback on the answered one; POST stores the answers."""
     campaign_there = get_object_or_404(Campaign.objects.filter(study=participant.study, has_slots=True), pk=campaign_id)
     if practice.applies(campaign_there):
         return _practise(request, participant, campaign_there)
@@ -240,7 +240,7 @@ def _page(
 
 
 def _practise(request: HttpRequest, participant: Participant, campaign: Campaign) -> HttpResponse:
-    """Show the practice pair, or what was expected of it; POST answers it."""
+    """Show the practice pair, or the feedback on it; POST stores the answers."""
     answers: dict[int, int] = {}
     problem, missing = "", []
     if request.method == "POST":

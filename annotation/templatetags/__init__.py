@@ -1,1 +1,1 @@
-"""What templates of judging ask for."""
+"""Template tags of judging."""

@@ -1,8 +1,8 @@
 """Template tags for parts of a questionnaire's page, cached as rendered.
 
-All who judge see the same responses and the same questions, and a questionnaire has hundreds of them; responses and
-questions never change (another version is another text), so what was made of one once is made for all. What is kept is
-kept by the text itself: a text that is erased is asked for no more. What somebody wrote is not kept.
+All judges see the same responses and questions, and a questionnaire has hundreds of them. They never change (changes
+are new versions), so each is rendered once. The cache key is the text itself, so erased texts are no longer looked up.
+Answers with text are not cached.
 """
 
 from functools import lru_cache
@@ -15,21 +15,21 @@ from django.utils import translation
 from annotation.judging import questionnaire_content, response_layout
 
 register = template.Library()
-# The responses of a large campaign, of some thousand characters each.
+# The responses of a large campaign, with a few thousand characters each.
 MOST_RESPONSES: Final = 1000
-# The questions of a few campaigns, at each place of the page, with each answer.
+# The questions of a few campaigns, at each position on the page and with each answer.
 MOST_QUESTIONS: Final = 4000
 
 
 @register.simple_tag
 def response_text(text: str) -> str:
-    """Return a response laid out, as safe text: templates escape every piece."""
+    """Return a formatted response as safe HTML. Templates escape every piece."""
     return _response(text)
 
 
 @register.simple_tag
 def question_field(question: questionnaire_content.Question, name: str, language: str) -> str:
-    """Return a question with its answers; `name` is one that no other question of the page has."""
+    """Return a question with its answers as HTML; `name` is unique on the page."""
     if question.answer is not None and question.answer.justification:
         return _rendered(question, name, language)
     return _question(question, name, language, translation.get_language())

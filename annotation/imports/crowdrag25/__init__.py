@@ -24,7 +24,7 @@ def read(source: Source, problems: Problems, *, report: json_lines.Report = json
     Raises
     ------
     BadInput
-        with everything that is wrong with it.
+        with all problems found.
     """
     corpus = corpus_.read(source, problems, report=report)
     corpus.summary |= derived_data.compare(corpus)
@@ -33,12 +33,12 @@ def read(source: Source, problems: Problems, *, report: json_lines.Report = json
 
 @transaction.atomic
 def store(*, study: Study, corpus: Corpus, now: datetime) -> Stored:
-    """Store a corpus, whole or not at all; what is there already is left alone.
+    """Store a corpus in one transaction; existing rows stay unchanged.
 
     Raises
     ------
     BadInput
-        if it contradicts what the study holds, or has faults and none may be set aside.
+        if it contradicts the study, or has problems that cannot be set aside.
     """
     problems = corpus.problems.copied()
     bulk.lock_imports(study)
@@ -58,5 +58,5 @@ def import_corpus(
     strict: bool = False,
     report: json_lines.Report = json_lines.no_report,
 ) -> Stored:
-    """Read a corpus and store it in a study; `strict` refuses one with faults in single rows."""
+    """Read a corpus and store it in a study; `strict` refuses a corpus with problems in single rows."""
     return store(study=study, corpus=read(source, Problems(sets_aside=not strict), report=report), now=now)

@@ -15,8 +15,8 @@ from writing.editor.logs import PackedEvents
 
 from . import judgments, record_schemas
 
-# A log's events are packed when another response's snapshots begin, or when there are many: an input of any length
-# takes little memory, and what comes in order makes few batches.
+# A log's events are packed when a different response's snapshots begin, or when there are many. This limits memory for
+# inputs of any length, and sorted inputs give few batches.
 SEAL_AT = 4096
 SEAL_ON_CHANGE = 64
 
@@ -28,7 +28,7 @@ class Task:
     row: json_lines.Row
 
     def answers(self, questions: tuple[str, ...]) -> dict[str, int]:
-        """Return the answers to these questions; what was not answered is absent."""
+        """Return the answers to these questions, without unanswered ones."""
         return {name: value for name in questions if (value := self.row.data[name]) is not None}
 
 
@@ -51,7 +51,7 @@ class Log:
             self.seal()
 
     def seal(self) -> None:
-        """Pack what is pending."""
+        """Pack the pending events."""
         if events := self.encoder.events:
             self.batches.append(PackedEvents(len(events), codec.pack(events)))
             self.encoder.events = []
@@ -63,13 +63,13 @@ class Log:
 
     @property
     def event_count(self) -> int:
-        """How many snapshots there were."""
+        """Number of snapshots."""
         return sum(batch.count for batch in self.batches)
 
 
 @dataclass
 class Corpus:
-    """All that the files hold."""
+    """The contents of all files."""
 
     topics: list[topic_files.TopicInput] = field(default_factory=list)
     tasks: dict[str, Task] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Corpus:
 
 
 class _Progress:
-    """Turns progress within files into progress of the whole."""
+    """Converts progress within a file into overall progress."""
 
     def __init__(self, total: int, report: json_lines.Report):
         self.before, self.total, self.report = 0, total, report
@@ -100,12 +100,12 @@ class _Progress:
 
 
 def read(source: Source, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> Corpus:
-    """Read every file of the corpus that is there.
+    """Read all files of the corpus that are present.
 
     Raises
     ------
     BadInput
-        if anything is wrong with one of them.
+        if a file has a problem.
     """
     parts = {
         name: member for name in record_schemas.FILES if (member := json_lines.find(source, name, problems)) is not None
@@ -176,10 +176,10 @@ def _model_responses(member: Member, corpus: Corpus, problems: Problems, report:
 
 
 def _parsed_responses(member: Member, corpus: Corpus, problems: Problems, report: json_lines.Report) -> None:
-    """Take from the published parsed responses what the raw files lack: topics and texts. What they have is compared.
+    """Read the topics and texts that the raw files lack from the published parsed responses; compare the others.
 
-    What the study has already stays as it is. The file follows from the raw ones, so whatever is wrong with it sets
-    its rows aside and refuses nothing.
+    Existing rows of the study stay unchanged. The file is derived from the raw ones, so its problems set aside rows but
+    never refuse the import.
     """
     topics = {topic.external_id for topic in corpus.topics}
     known = {parsed.external_id for parsed in corpus.model_responses} | corpus.logs.keys()

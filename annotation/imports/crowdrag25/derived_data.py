@@ -1,4 +1,4 @@
-"""Compare the corpus's derived data with what follows from its raw files. Nothing of it is stored."""
+"""Compare the corpus's derived data with its raw files. Nothing is stored."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,13 +15,13 @@ from . import judgments, record_schemas
 from .corpus import Corpus
 
 EXAMPLES = 5
-DEPTH = 20  # passages of a topic that the folder does not hold
+DEPTH = 20  # passages per topic, for topics that are not in the folder
 
 
 def compare(corpus: Corpus) -> dict[str, Any]:
-    """Return what the published labels and parsed responses agree and disagree on with the raw files.
+    """Return where the published labels and parsed responses agree and disagree with the raw files.
 
-    They are never a reason to refuse an import: whatever cannot be read of them is counted.
+    Differences never refuse an import. Unreadable records are counted.
     """
     differences = {}
     for name, look in ((record_schemas.LABELS, _labels), (record_schemas.PARSED, _parsed)):
@@ -74,7 +74,7 @@ def _labels(member: Member, corpus: Corpus) -> dict[str, Any]:
 
 
 def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
-    """Compare the published statements' citations with what we parse; its columns are not documented, so be liberal."""
+    """Compare published citations with ours. The columns are not documented, so several names are tried."""
     texts = {response.external_id: response.text or "" for response in corpus.model_responses}
     texts |= {name: log.text for name, log in corpus.logs.items()}
     ranks = {
@@ -112,9 +112,9 @@ def _parsed(member: Member, corpus: Corpus) -> dict[str, Any]:
 
 
 def _citations(rows: Any, ranks: Mapping[str, int]) -> list[list[int]] | None:
-    """Return the ranks that published statements cite, or None where they have another form than we know.
+    """Return the ranks that published statements cite; None if their format is unknown.
 
-    A statement cites passages by their rank or by their id.
+    A statement cites passages by rank or by id.
     """
     if not isinstance(rows, list):
         return None

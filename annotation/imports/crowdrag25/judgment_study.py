@@ -39,7 +39,7 @@ _CAMPAIGNS: dict[str, dict[str, Any]] = {
 
 
 def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) -> dict[str, Any]:
-    """Store what was judged. Count what was made, campaign by campaign."""
+    """Store the judgments; return the number of new rows by campaign."""
     counts: dict[str, Any] = {}
     campaigns: dict[str, Campaign] = {}
     for name, answers_of_study in sorted(
@@ -59,14 +59,14 @@ def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) ->
 
 
 def _prefix(name: str) -> str:
-    """Return what a campaign is of; the judgments of each further model are one of their own, called after it."""
+    """Return the type of campaign from its name, which ends with the model's name for further models."""
     return name.split(" ", 1)[0]
 
 
 def _dimensions(study: Study, kind: CampaignKind, answers: Sequence[Answer], now: datetime) -> list[Dimension]:
     if kind == CampaignKind.POINTWISE:
         return default_dimensions.ensure_pointwise(study=study, now=now)
-    # People had to decide on overall quality, models did not: what they answered tells what they were asked.
+    # People had to choose a side on overall quality, models did not. The answers show which question was asked.
     overall = default_dimensions.NAMES.index(default_dimensions.WITHOUT_NEITHER)
     return default_dimensions.ensure_pairwise(
         study=study, now=now, always_neither=any(a.values[overall] == 0 for a in answers)
@@ -74,7 +74,7 @@ def _dimensions(study: Study, kind: CampaignKind, answers: Sequence[Answer], now
 
 
 def _leave_out_experts(campaign: Campaign, now: datetime) -> int:
-    """Leave out whom the published analysis left out, and say why; one who was decided on before stays as is."""
+    """Exclude the experts whom the published analysis excluded, with the reason. Earlier decisions stay."""
     left_out = Assignment.objects.filter(questionnaire__campaign=campaign, decisions__isnull=True).exclude(
         participant__external_id__in=record_schemas.EXPERTS_ANALYSED
     )
@@ -92,7 +92,7 @@ def _leave_out_experts(campaign: Campaign, now: datetime) -> int:
 
 
 def _store_facts(study: Study, facts: Sequence[json_lines.Row], problems: Problems, now: datetime) -> int:
-    """Store what the platform said of submissions; it names workers, but no submission of ours."""
+    """Store the platform's records of submissions, which name workers but not our assignments."""
     if not facts:
         return 0
     campaign = Campaign.objects.filter(study=study, name=judgments.CROWD).first()

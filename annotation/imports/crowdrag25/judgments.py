@@ -1,4 +1,4 @@
-"""The corpus's judgments in one form, from whatever file."""
+"""The corpus's judgments in a common form, from all files."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ INDIVIDUAL = "model-individual"
 def read_crowd(
     member: Member, answers: Answers, problems: Problems, report: json_lines.Report, _summary: dict[str, Any]
 ) -> None:
-    """Read the crowd's votes on pairs."""
+    """Read the crowd's pairwise votes."""
     seen: dict[tuple[str, str, int], json_lines.Row] = {}
     rows_of_crowd = answers.setdefault(CROWD, [])
     for row in json_lines.records(member, record_schemas.VOTE, problems, limits=json_lines.KEPT, report=report):
@@ -51,9 +51,10 @@ def read_crowd(
 def read_pointwise(
     member: Member, answers: Answers, problems: Problems, report: json_lines.Report, summary: dict[str, Any]
 ) -> None:
-    """Read pointwise ratings: the items of a submission are its rows in order, the same for each of its workers.
+    """Read pointwise ratings. The items of a submission are its rows in order, the same for all of its workers.
 
-    A worker with a multiple of the rows handed in more than once: the first time counts, the others are repeats.
+    A worker with a multiple of these rows submitted more than once: the first submission counts, the others are
+    repeats.
     """
     rows_by_judge: dict[str, dict[str, list[json_lines.Row]]] = defaultdict(lambda: defaultdict(list))
     for row in json_lines.records(
@@ -73,7 +74,7 @@ def read_pointwise(
 def read_experts(
     member: Member, answers: Answers, problems: Problems, _report: json_lines.Report, _summary: dict[str, Any]
 ) -> None:
-    """Read the experts' votes: one object of columns, each an object from row number to value."""
+    """Read the experts' votes: an object of columns, each an object from row number to value."""
     rows_of_experts = answers.setdefault(EXPERTS, [])
     for number, data, clicks in _expert_rows(member, problems):
         row = json_lines.Row(member.name, number, data)
@@ -90,7 +91,7 @@ def read_experts(
 def read_combined(
     member: Member, answers: Answers, problems: Problems, report: json_lines.Report, _summary: dict[str, Any]
 ) -> None:
-    """Read models' judgments of all dimensions at once, with their justifications."""
+    """Read models' judgments of all dimensions in one answer, with their justifications."""
     _read_models_raw(member, COMBINED, answers, problems, report)
 
 
@@ -124,7 +125,7 @@ def _read_models_raw(
 def read_models(
     member: Member, answers: Answers, problems: Problems, report: json_lines.Report, summary: dict[str, Any]
 ) -> None:
-    """Read models' judgments under both inferences. What a raw file gave already is compared, and not taken twice."""
+    """Read models' judgments in both prompting modes. Those that a raw file contains are compared, not stored twice."""
     raw = {
         (answer.questionnaire, answer.pair, answer.repeat): answer.values
         for name in answers
@@ -159,7 +160,7 @@ def _compared(raw: Labels | None, published: Labels) -> str:
 
 
 def _labels(row: json_lines.Row, data: Mapping[str, Any], names: Sequence[str], problems: Problems) -> Labels | None:
-    """Return an answer's labels; one that is missing or cannot be read is None. None if there is no label at all."""
+    """Return an answer's labels, None for each that is missing or unreadable; None if there are no labels at all."""
     missing = [name for name in names if not isinstance(data[name], int)]
     if not missing:
         return tuple(data[name] for name in names)
@@ -174,7 +175,7 @@ def _labels(row: json_lines.Row, data: Mapping[str, Any], names: Sequence[str], 
 
 
 def is_new(row: json_lines.Row, key: str, seen: dict[str, int], problems: Problems) -> bool:
-    """Say whether a record's id was not there before; `seen` holds the line of each."""
+    """Return whether a record's id is new; `seen` maps ids to lines."""
     first = seen.setdefault(key, row.line)
     if first != row.line:
         message = f"{key} is on line {first} already"
@@ -203,7 +204,7 @@ def _pointwise_answer(
 ) -> Answer:
     data = row.data
     repeat, position = divmod(n, len(topics))
-    # The n-th response on its topic: unlike the position alone, this is the same in a sample of the topics.
+    # Numbered within its topic. Unlike the position, this number stays the same in a sample of topics.
     of_topic = topics[:position].count(topics[position]) + 1
     submitted_at = _moment(data["submitted_at"])
     return Answer(
@@ -239,9 +240,9 @@ def _model_answer(row: json_lines.Row, campaign: str, values: Labels, repeats: R
 
 
 def _common_order(sequences: Iterable[Sequence[json_lines.Row]]) -> tuple[str, ...]:
-    """Return the topics of a submission's items: the order that its workers went through most often, the shortest such.
+    """Return the topics of a submission's items, in the order that most of its workers followed; the shortest if tied.
 
-    A worker may have gone through the items several times over.
+    A worker may have gone through the items several times.
     """
     orders = [tuple(row.data["query_id"] for row in rows) for rows in sequences]
 
@@ -252,7 +253,7 @@ def _common_order(sequences: Iterable[Sequence[json_lines.Row]]) -> tuple[str, .
 
 
 def _period(order: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the shortest beginning of which an order is a repetition."""
+    """Return the shortest prefix whose repetition gives the order."""
     lengths = (size for size in range(1, len(order) + 1) if len(order) % size == 0)
     return next(order[:size] for size in lengths if order[:size] * (len(order) // size) == order)
 
@@ -260,7 +261,7 @@ def _period(order: tuple[str, ...]) -> tuple[str, ...]:
 def _whole_passes(
     topics: Sequence[str], rows: list[json_lines.Row], worker: str, problems: Problems
 ) -> list[json_lines.Row]:
-    """Return a worker's rows as far as they go through the submission's items, once or several times over."""
+    """Return a worker's rows as far as they are complete passes through the submission's items."""
     kept = 0
     while [row.data["query_id"] for row in rows[kept : kept + len(topics)]] == list(topics):
         kept += len(topics)
@@ -291,7 +292,7 @@ def _expert_rows(member: Member, problems: Problems) -> list[tuple[int, dict[str
     expert_rows = []
     for number in dict.fromkeys(key for column in value.values() for key in column):
         record = {name: column[number] for name, column in value.items() if number in column}
-        # Of a file of one line, the row's number says where the problem is.
+        # The file has a single line, so the row number is reported as location.
         line = int(number) if number.isdecimal() and len(number) < 9 else 0
         data = json_lines.check_record(record, record_schemas.EXPERT_VOTE, problems, file=member.name, line=line)
         clicks = record.get("timestamps")
@@ -301,7 +302,7 @@ def _expert_rows(member: Member, problems: Problems) -> list[tuple[int, dict[str
 
 
 def _latest(clicks: Mapping[str, Any], name: str) -> datetime | None:
-    """Return when something was last clicked; the keys carry the number of the slide's response before the name."""
+    """Return the last click on an element. Keys have the number of the slide's response before the name."""
     times = [
         time
         for key, values in clicks.items()

@@ -1,4 +1,4 @@
-"""The files of the published corpus and the shapes of their records."""
+"""The files of the published corpus and the schemas of their records."""
 
 import math
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ from writing.corpus.imports.fields import (
 )
 from writing.corpus.imports.problems import quote_value
 
-WRITER_MODEL: Final = "gpt-4o-2024-08-06"  # who wrote the models' responses and judged (crowdrag25, 3.1.6 and 3.2.5)
-UNKNOWN_WRITER: Final = "unknown"  # of human responses that come without their writing tasks
+WRITER_MODEL: Final = "gpt-4o-2024-08-06"  # model that wrote the responses and judged (crowdrag25, 3.1.6 and 3.2.5)
+UNKNOWN_WRITER: Final = "unknown"  # writer of human responses without writing tasks
 EXPERTS_ANALYSED: Final = frozenset({"annot1", "annot2", "annot4"})
 
-# What each file is called in the corpus, without folder and suffix.
+# File names in the corpus, without folder and extension.
 TOPICS = "study1_retrieval"
 TASKS = "study1_tasks"
 SNAPSHOTS = "study1_responses_human"
@@ -51,25 +51,25 @@ SCALE = {-3: -3, -1: -1, 1: 1, 3: 3}
 
 @dataclass(frozen=True)
 class Unreadable:
-    """What stands in the place of a label and is none."""
+    """A label that cannot be read."""
 
     message: str
 
 
 @dataclass(frozen=True)
 class Label(Field):
-    """One label of an answer, letters in either case. None where there is none: an answer may be incomplete."""
+    """A label of an answer; letters in either case. None if missing, because answers may be incomplete."""
 
     values: Mapping[Any, int]
     required = False
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What a reader is told."""
+        """The allowed values, for error messages."""
         return "one of " + ", ".join(map(str, self.values))
 
     def clean(self, value: Any) -> int | Unreadable | None:
-        """Return what the label stands for."""
+        """Return the value of a label."""
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         key = value.strip().upper() if isinstance(value, str) else value
@@ -80,9 +80,9 @@ class Label(Field):
 
 _choice, _rating = Label(CHOICES), Label(SCALE)
 
-# The raw files call topical correctness validity.
+# The raw files call topical correctness "validity".
 RAW_NAMES = ("validity", *NAMES[1:])
-# And the experts' clicks name the dimensions in yet another way.
+# The experts' clicks use other names of the dimensions.
 CLICK_NAMES = (
     "validity",
     "logical_coherence",
@@ -119,7 +119,7 @@ SNAPSHOT = {
     "timestamp": milliseconds(),
     "text": Text(blank=True),
 }
-# Beyond the published layout: whose response or judgment it is, where it is not the published model's.
+# Extension of the published layout: author of the response or judgment, if it is not the published model.
 _AUTHOR = {"model": Optional(Identifier()), "system": Optional(Identifier())}
 MODEL_RESPONSE = {
     "response": AddressedIdentifier(),
@@ -158,7 +158,7 @@ EXPERT_VOTE = {
     **dict.fromkeys(RAW_NAMES, _choice),
 }
 _JUDGE = {"model": Optional(Identifier())}
-# A model's seven questions: numbered where they were asked at once, named where each was asked by itself.
+# A model's seven questions: numbered if asked together, named if asked one by one.
 QUESTIONS = {name: (f"Q{n}", name) for n, name in enumerate(NAMES, 1)}
 _ratings: dict[str, Field] = {}
 for _keys in QUESTIONS.values():

@@ -36,7 +36,7 @@ _SURVEYS = {SurveyKind.ENTRY: record_schemas.ENTRY_QUESTIONS, SurveyKind.EXIT: r
 
 
 def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) -> dict[str, int]:
-    """Store what was written. Count what was made."""
+    """Store topics, tasks and responses; return the number of new rows."""
     counts = topic_files.store(study=study, topics=[*corpus.topics, *_new_topics(study, corpus)], now=now)
     tasks, created = _store_tasks(study, corpus, problems, now)
     usable_logs = _usable_logs(corpus, tasks, problems)
@@ -55,7 +55,7 @@ def store(*, study: Study, corpus: Corpus, problems: Problems, now: datetime) ->
 
 
 def _store_tasks(study: Study, corpus: Corpus, problems: Problems, now: datetime) -> tuple[dict[str, WritingTask], int]:
-    """Return the tasks of this import by the id of their response, and how many were made."""
+    """Return the tasks of this import by the id of their response, and the number of new ones."""
     known: dict[str, WritingTask] = {}
     parsed = (response.external_id for response in corpus.parsed_responses)
     for batch in bulk.batches({*corpus.tasks, *corpus.logs, *parsed}):
@@ -104,7 +104,7 @@ def _is_fine(
     known: WritingTask | None,
     problems: Problems,
 ) -> bool:
-    """Say whether a task refers to what is there and is the same as before; note what is wrong."""
+    """Return whether a task's references exist and it equals the stored task; report problems."""
     row, data = task.row, task.row.data
     wrong: list[tuple[str, str, str]] = []
     if data["topic"] not in topics_:
@@ -127,7 +127,7 @@ def _is_fine(
 
 
 def _usable_logs(corpus: Corpus, tasks: Mapping[str, WritingTask], problems: Problems) -> dict[str, Log]:
-    """Return the logs of writing tasks that are there, on the task's topic and in its style; note the others."""
+    """Return the logs with an existing writing task of the same topic and style; report the others."""
     usable = {}
     for name, log in corpus.logs.items():
         task = tasks.get(name)
@@ -238,7 +238,7 @@ def _new_responses(study: Study, corpus: Corpus) -> list[ResponseInput]:
 
 
 def _with_task(response: ResponseInput, tasks: Mapping[str, WritingTask]) -> ResponseInput:
-    """Return a response of a person with its writing task, which says who wrote it, where there is one."""
+    """Return a person's response with its writing task, if any, which says who wrote it."""
     task = tasks.get(response.external_id)
     if task is None or task.participant is None or response.kind != ParticipantKind.CROWD:
         return response

@@ -29,7 +29,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 class Command(RunCommand):
-    """Import into a study, wait for it, and say what was made or what is wrong."""
+    """Import into a study, wait for it, and report the new rows or the problems."""
 
     help = (
         "Import a corpus, topics, a TREC run, responses or a questionnaire into a study. Creates the study if it "
@@ -37,7 +37,7 @@ class Command(RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Give each kind of import its own arguments."""
+        """Add a subcommand with the arguments of each kind of import."""
         kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT", parser_class=argparse.ArgumentParser)
         for importer in importers.all_importers():
             of_kind = kinds.add_parser(
@@ -58,7 +58,7 @@ class Command(RunCommand):
             of_kind.add_argument("--title", default="", help="title of a new study (default: its short name)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Import."""
+        """Start the import and wait for it."""
         importer = importers.get(options["what"])
         files = _files(importer, options)
         slug = options["study"]
@@ -75,7 +75,7 @@ class Command(RunCommand):
             run = self.follow(run)
             is_taken = run.state == RunState.DONE
         finally:
-            # The run needs its study from the beginning; one that came to nothing takes it along.
+            # The run needs a study from the start. A new study is deleted with an import that fails.
             if known is None and not is_taken:
                 services.discard(study)
         self._conclude(run, slug, is_new=known is None and is_taken)
@@ -102,7 +102,7 @@ class Command(RunCommand):
 
 
 def _new_study(slug: str, title: str) -> Study:
-    """Make a study; a short name that cannot be its own is refused in a sentence."""
+    """Create a study, or report why its slug is invalid."""
     try:
         return services.create(slug=slug, title=title, by=None)
     except ValidationError as error:
@@ -110,7 +110,7 @@ def _new_study(slug: str, title: str) -> Study:
 
 
 def _line(problem: dict[str, Any]) -> str:
-    """Return what is wrong, and where, on one line."""
+    """Return a problem and its location on one line."""
     line = f"line {problem['line']}" if problem["line"] else ""
     location = ", ".join(filter(None, (problem["file"], line, problem["field"])))
     expected = f" (expected: {problem['expected']})" if problem["expected"] else ""
@@ -118,7 +118,7 @@ def _line(problem: dict[str, Any]) -> str:
 
 
 def _without(summary: dict[str, Any], listed: int) -> str:
-    """Say how much the import went on without."""
+    """Return how many rows the import left out or stored incompletely."""
     set_aside, incomplete = (sum(summary.get(name, {}).values()) for name in ("set_aside", "incomplete"))
     parts = (("Set aside", set_aside, "row"), ("Incomplete", incomplete, "row"), ("Listed", listed, "fault"))
     sentences = " ".join(f"{what}: {n} {unit if n == 1 else unit + 's'}." for what, n, unit in parts)
@@ -126,7 +126,7 @@ def _without(summary: dict[str, Any], listed: int) -> str:
 
 
 def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
-    """Return the given paths by role; a path that is not there is refused at once."""
+    """Return the given paths by role; refuse missing paths at once."""
     if len(importer.inputs) == 1:
         files = {importer.inputs[0].role: options["path"]}
     else:
@@ -138,7 +138,7 @@ def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
 
 
 def _flat(summary: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return a nested summary line by line."""
+    """Return a nested summary as a flat list of lines."""
     pairs: list[tuple[str, Any]] = []
     for name, value in summary.items():
         if isinstance(value, dict):

@@ -1,1 +1,1 @@
-"""What a person looks at before they accept or reject judgments (docs/methods/screening.md)."""
+"""Screening: what reviewers see before they accept or reject judgments (docs/methods/screening.md)."""

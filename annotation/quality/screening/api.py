@@ -32,7 +32,7 @@ from .forms import LONGEST
 from .signals import ProposedAction
 
 PROPOSALS = {each.name.lower(): each for each in ProposedAction}
-# What is wrong with what was sent, and in which field; all else is as things stand.
+# Errors in the request, with the field that is wrong. All other errors are conflicts with the current state.
 REFUSED: dict[type[Exception], str] = {
     ActionError: "",
     NeedsReason: "reason",
@@ -252,5 +252,5 @@ class Clean(Endpoint):
 
 
 def handed_out(endpoint: Endpoint, pk: int) -> Campaign:
-    """Return a campaign whose questionnaires are handed out; of models' and imported ones nothing is decided."""
+    """Return a campaign with slots. Nothing is decided in imported campaigns and those of model judges."""
     return endpoint.one(api.campaigns_of_people(endpoint).filter(has_slots=True), pk=pk)

@@ -1,4 +1,4 @@
-"""Decisions about one questionnaire, on its page."""
+"""Views of decisions about one questionnaire, on its page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ from .views import address, find, reject_form, show, to_next
 @require_POST
 @audited(AuditedContent.REVIEW)
 def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Accept or reject; then the next one."""
+    """Accept or reject a questionnaire, then go to the next one."""
     assignment = find(study, campaign_id, assignment_id)
     name = request.POST.get("decision", "")
     if name == "accept":
@@ -56,7 +56,7 @@ def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
 @require_POST
 @audited(AuditedContent.REVIEW)
 def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Decide whether judgments count in the analysis, whatever is paid."""
+    """Include judgments in the analysis or exclude them, regardless of payment."""
     assignment = find(study, campaign_id, assignment_id)
     form = InclusionForm(request.POST)
     if not form.is_valid():
@@ -72,7 +72,7 @@ def include(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
 @require_POST
 @audited(AuditedContent.REVIEW)
 def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Pay something beside, with a reason."""
+    """Add an extra payment with a reason."""
     assignment = find(study, campaign_id, assignment_id)
     form = PayForm(study.currency, request.POST)
     if not form.is_valid():
@@ -87,7 +87,7 @@ def pay(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str
 @require_POST
 @audited(AuditedContent.REVIEW)
 def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Accept after all what was rejected."""
+    """Accept a rejected questionnaire."""
     assignment = find(study, campaign_id, assignment_id)
     form = ReverseForm(request.POST)
     if not form.is_valid():
@@ -114,7 +114,7 @@ def reverse_rejection(request: HttpRequest, study: Study, campaign_id: int, assi
 @require_POST
 @audited(AuditedContent.REVIEW)
 def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Let a surplus questionnaire have a place that is free."""
+    """Give a surplus questionnaire a free slot."""
     assignment = find(study, campaign_id, assignment_id)
     return _stay(
         request, assignment, "", None, lambda who: decisions.take_up(**who),
@@ -126,7 +126,7 @@ def restore(request: HttpRequest, study: Study, campaign_id: int, assignment_id:
 @require_POST
 @audited(AuditedContent.REVIEW)
 def undo_one(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Undo the decision about one questionnaire, whoever decided."""
+    """Undo the decision about one questionnaire, regardless of who decided."""
     form = UndoForm(request.POST)
     at = form.cleaned_data["at"] if form.is_valid() else None
     return _stay(
@@ -153,7 +153,7 @@ def _stay(
 def _done(
     request: HttpRequest, assignment: Assignment, name: str, form: Any, do: Callable[[dict[str, Any]], object]
 ) -> HttpResponse | None:
-    """Do what was decided; where that cannot be, answer with the page as it is now and what is the matter."""
+    """Apply the decision. If it is refused, return the current page with the reason."""
     try:
         do({"assignment": assignment, "by": request.user, "now": timezone.now()})
     except (WorkProblem, ActionError) as problem:

@@ -1,4 +1,4 @@
-"""What a reviewer sees of a questionnaire: items with answers beside others', times, checks, history."""
+"""Everything that a reviewer sees of a questionnaire: answers beside others', times, checks, history."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ from . import evidence, flags, measures, platform_decisions
 from .flags import Proposal
 from .measures import Work
 
-# So many other questionnaires of the judge are listed.
+# The number of the judge's other questionnaires to list.
 OTHERS = 12
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a question: chosen here or not, by how many others, expected or not."""
+    """An option of a question: whether selected here, by how many others, whether expected."""
 
     label: str
     chosen: bool
@@ -41,7 +41,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with what was answered, by this judge and by others."""
+    """A question with the answers of this judge and of others."""
 
     label: str
     text: str
@@ -51,46 +51,46 @@ class Question:
 
     @property
     def answer(self) -> str:
-        """What was answered."""
+        """The label of the answer."""
         return next((option.label for option in self.options if option.chosen), "")
 
     @property
     def expected(self) -> str:
-        """What was expected; empty where nothing was."""
+        """The label of the expected answer; empty if there is none."""
         return next((option.label for option in self.options if option.expected), "")
 
     @property
     def is_wrong(self) -> bool:
-        """Whether another answer was expected."""
+        """Whether a different answer was expected."""
         return bool(self.expected) and self.expected != self.answer
 
     @property
     def others(self) -> int:
-        """How many others answered."""
+        """Number of others who answered."""
         return sum(option.others for option in self.options)
 
     @property
     def is_alone(self) -> bool:
-        """Whether two others or more answered, and none of them so."""
+        """Whether at least two others answered and none of them gave this answer."""
         return self.others > 1 and any(option.chosen and not option.others for option in self.options)
 
 
 @dataclass(frozen=True)
 class Time:
-    """Time at an item: active seconds in all, as a share of the longest, and how it came about."""
+    """Time at an item: total active seconds, also as a share of the longest, with details."""
 
     active: float
     away: float
     looks: int
     changes: int
-    # From 0 to 100, for a bar.
+    # From 0 to 100, the length of the bar.
     length: int
     is_fast: bool
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An item with its questions, and the time at it."""
+    """An item with its questions and viewing time."""
 
     number: int
     shown: questionnaire_content.ShownItem
@@ -101,7 +101,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class JudgeRecord:
-    """What a judge did in the campaign: questionnaires by state, and the others of them."""
+    """A judge's record in the campaign: number of questionnaires by state, and the other questionnaires."""
 
     states: list[tuple[str, int]]
     others: list[Assignment]
@@ -109,7 +109,7 @@ class JudgeRecord:
 
 @dataclass(frozen=True)
 class Dossier:
-    """What is known of a questionnaire that was handed in."""
+    """What is known of a submitted questionnaire."""
 
     proposal: Proposal
     work: Work
@@ -125,7 +125,7 @@ class Dossier:
 
 
 def collect(assignment: Assignment) -> Dossier:
-    """Collect it. The assignment comes with its questionnaire, campaign, study and participant."""
+    """Collect the dossier. The assignment comes with its questionnaire, campaign, study and participant."""
     work = evidence.collect_work([assignment])[assignment.pk]
     payments = list(assignment.payments.select_related("by").order_by("at", "id"))
     participant_messages = ParticipantMessage.objects.filter(
@@ -226,12 +226,12 @@ def _record(assignment: Assignment) -> JudgeRecord:
 
 
 def owed_if_accepted(assignment: Assignment) -> int:
-    """Return what accepting would add to what is owed, in minor units: the pay, or what is left of it after all."""
+    """Return what acceptance would add to the amount owed, in minor units: the pay, minus what is paid already."""
     if assignment.state == AssignmentState.SUBMITTED:
         return assignment.pay or 0
     return left_of_pay(assignment)
 
 
 def left_of_pay(assignment: Assignment) -> int:
-    """Return what of the promised pay is not owed yet, in minor units: as much can be paid with a rejection."""
+    """Return the promised pay that is not owed yet, in minor units. A rejection can pay up to this amount."""
     return max((assignment.pay or 0) - total_paid(assignment), 0)

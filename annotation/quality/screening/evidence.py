@@ -1,4 +1,4 @@
-"""Evidence about submitted questionnaires, read for many at once."""
+"""Evidence about submitted questionnaires, loaded for many at once."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from .. import attention_checks, check_results
 from .measures import Answer, Trust, Work
 
 S = AssignmentState
-# Whose answers are "what others say": handed in and not rejected. Surplus is as good as any other.
+# States whose answers count as those of others: submitted and not rejected. Surplus counts too.
 OTHERS = (S.SUBMITTED, S.ACCEPTED, S.SURPLUS)
 
 Question = tuple[int, int]
 
 
 def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
-    """Return what is known of each assignment, by its id; they come with their questionnaire and campaign."""
+    """Return the evidence on each assignment, by id. They come with their questionnaire and campaign."""
     keys = [each.pk for each in assignments]
     texts = _texts({each.questionnaire_id for each in assignments})
     answers = _answers(keys)
@@ -42,7 +42,7 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
             active_seconds=each.active_seconds,
             item_seconds=seconds.get(each.pk, {}),
             minimum_seconds=each.questionnaire.campaign.minimum_seconds,
-            # Of who had all erased the answers to checks are gone: that is no failed check.
+            # After erasure, the answers to checks are deleted. That is not a failed check.
             checks=() if each.participant.erased_at else tuple(checks.get(each.pk, ())),
             fails_needed=attention_checks.fails_needed(each.questionnaire.campaign),
             gold=tuple(gold.get(each.pk, ())),
@@ -53,7 +53,7 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
 
 
 def count_others(items: Iterable[int], *, but: Assignment) -> dict[Question, Counter[int]]:
-    """Return how often others gave each answer to these items' questions."""
+    """Return how often others gave each answer to the questions about these items."""
     own_values = {
         (item, dimension): value
         for item, dimension, value in but.judgments.filter(repeat=0).values_list("item", "dimension", "value")
@@ -103,7 +103,7 @@ def _answers(assignments: Sequence[int]) -> dict[int, list[Answer]]:
 
 
 def _others(items: set[int]) -> dict[Question, Counter[int]]:
-    """Return how often each answer was given to these items' questions, whoever gave it."""
+    """Return how often each answer was given to the questions about these items, including the judge's own."""
     rows = Judgment.objects.filter(
         item__in=items, repeat=0, assignment__state__in=OTHERS, assignment__is_included=True
     ).order_by()
@@ -120,7 +120,7 @@ def _without(
     own_counts: bool,
     all_questions: bool = False,
 ) -> dict[Question, Counter[int]]:
-    """Return what others say: everybody's answers but one's own, where they were counted along."""
+    """Return the counts without the judge's own answers, if these were counted."""
     questions = everybody if all_questions else own_values
     remaining = {}
     for question in questions:

@@ -13,7 +13,7 @@ from .signals import ProposedAction, Signal
 
 @dataclass(frozen=True)
 class Proposal:
-    """Accept, look, or reject; and the signals that say so."""
+    """The proposal to accept, look at or reject a questionnaire, with the signals that support it."""
 
     what: ProposedAction
     reasons: tuple[Signal, ...]
@@ -25,7 +25,7 @@ class Proposal:
 
     @property
     def label(self) -> str:
-        """What is proposed, as people read it."""
+        """The displayed label of the proposal."""
         return {
             ProposedAction.ACCEPT: "no signals",
             ProposedAction.LOOK: "check",
@@ -34,18 +34,18 @@ class Proposal:
 
     @property
     def tone(self) -> str:
-        """How a badge shows it."""
+        """The tone of the badge."""
         return {ProposedAction.ACCEPT: "good", ProposedAction.LOOK: "info", ProposedAction.REJECT: "warn"}[self.what]
 
 
 def propose(signals: Sequence[Signal]) -> Proposal:
-    """Return what the strongest of the signals proposes."""
+    """Return the proposal of the strongest signal."""
     what = max((signal.proposes for signal in signals), default=ProposedAction.ACCEPT)
     return Proposal(what, tuple(signals))
 
 
 def flags_of(assignments: Sequence[Assignment]) -> dict[int, list[Signal]]:
-    """Return what speaks against each assignment now, and what was shown before, the strongest first."""
+    """Return the current signals of each assignment and those shown before, strongest first."""
     works = evidence.collect_work(assignments)
     kept: dict[int, list[ShownFlag]] = defaultdict(list)
     for row in ShownFlag.objects.filter(assignment__in=[each.pk for each in assignments]).order_by("pk"):
@@ -54,7 +54,7 @@ def flags_of(assignments: Sequence[Assignment]) -> dict[int, list[Signal]]:
 
 
 def record_flags(assignments: Sequence[Assignment], now: datetime) -> dict[int, list[Signal]]:
-    """Return the same, and keep what is shown of those that wait for a decision."""
+    """Return the signals like `flags_of`, and store those shown of assignments that await a decision."""
     flags = flags_of(assignments)
     ShownFlag.objects.bulk_create(
         (

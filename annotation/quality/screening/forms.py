@@ -15,9 +15,9 @@ LONGEST = 2000
 
 
 class AcceptForm(forms.Form):
-    """Accept: paid in full, and one of the judgments asked for."""
+    """Accept a questionnaire: it is paid in full and counts as one of its k judgments."""
 
-    # The field stands outside the form that it belongs to: accepting without words takes no opening of anything.
+    # The field is displayed outside its form, so that accepting without a note takes one click.
     note = forms.CharField(
         label="Note to the judge",
         required=False,
@@ -31,7 +31,7 @@ class AcceptForm(forms.Form):
 
 
 class RejectForm(forms.Form):
-    """Reject: say why, and what is paid all the same."""
+    """Reject a questionnaire: the reason, and what is paid nevertheless."""
 
     PAY = (("none", "nothing"), ("part", "part of it"), ("all", "all of it"))
 
@@ -64,7 +64,7 @@ class RejectForm(forms.Form):
             del self.fields["category"]
 
     def clean(self) -> dict[str, Any]:
-        """Add `pay_part`: what is paid, in minor units."""
+        """Add `pay_part`, the amount to pay in minor units."""
         cleaned: dict[str, Any] = super().clean() or {}
         amount = cleaned.get("amount")
         if cleaned.get("pay") == "part" and "amount" in cleaned:
@@ -79,7 +79,7 @@ class RejectForm(forms.Form):
 
 
 class ScreeningRejectForm(BulkRejectForm):
-    """Reject all that is selected; a platform is told why in a category of its own and at length."""
+    """Reject the selected questionnaires. Platforms require a category and a longer reason."""
 
     category = forms.ChoiceField(
         label="Category on the platform",
@@ -97,7 +97,7 @@ class ScreeningRejectForm(BulkRejectForm):
 
 
 class InclusionForm(forms.Form):
-    """Include in the analysis or leave out, whatever is paid."""
+    """Include judgments in the analysis or exclude them, regardless of payment."""
 
     CHOICES = (("include", "include"), ("exclude", "exclude"))
 
@@ -110,7 +110,7 @@ class InclusionForm(forms.Form):
 
 
 class ReverseForm(forms.Form):
-    """Accept after all what was rejected, and pay the rest."""
+    """Accept a rejected questionnaire, and pay the rest."""
 
     note = forms.CharField(label="Note to the judge", widget=NOTE, max_length=LONGEST)
 
@@ -120,7 +120,7 @@ class ReverseForm(forms.Form):
 
 
 class PayForm(forms.Form):
-    """Pay something beside: when the fault was ours, say."""
+    """Pay an extra amount, for example after a technical problem."""
 
     amount = AmountField(label="Amount")
     reason = forms.CharField(label="Reason", help_text="The judge can read it.", max_length=200)
@@ -132,6 +132,6 @@ class PayForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """Accept all that nothing speaks against and that was handed in by the moment at which the list was shown."""
+    """Accept all unflagged questionnaires that were submitted before the list was shown."""
 
     until = forms.DateTimeField(widget=forms.HiddenInput)

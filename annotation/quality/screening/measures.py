@@ -11,17 +11,17 @@ import scipy
 
 from ..check_results import CheckResult, GoldResult
 
-# A reader who skims takes about this long for a text (crowdrag25, 3.2.3): 120 words, half of an average one.
+# Seconds for skimming a text (crowdrag25, 3.2.3): about 120 words, half of an average text.
 SECONDS_PER_TEXT: Final = 20
 LEVEL: Final = 0.95
-# Where all items say the same there is no spread; so many standard errors are as good as any number of them.
+# Standard errors reported if the items have no spread; any large number would do.
 CERTAIN: Final = 99.0
 PREFERENCES: Final = frozenset({-1, 0, 1})
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as it was given, with what the question offered; in the order of the page."""
+    """An answer with the options of its question, in the order of the page."""
 
     item: int
     dimension: int
@@ -31,7 +31,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far somebody's judgments on a dimension can be trusted so far."""
+    """How far a judge's answers on a dimension can be trusted so far."""
 
     dimension: str
     spam: float
@@ -42,24 +42,24 @@ class Trust:
 
 @dataclass(frozen=True)
 class Work:
-    """What is known of a questionnaire that somebody handed in.
+    """The evidence on a submitted questionnaire.
 
     Attributes
     ----------
     answers
-        in the order of the page: items by position, in each the dimensions.
+        in the order of the page: items by position, then dimensions.
     texts
-        how many texts each item shows.
+        number of texts of each item.
     others
-        answers of other people to the same questions, by item and dimension: how often each value was given.
+        answers of other people to the same questions: count of each value, by item and dimension.
     seconds, active_seconds
-        from claim to submission, and with the page before one's eyes; None where it is not known.
+        from assignment to submission, and with the page in the foreground; None if unknown.
     item_seconds
-        active time at each item; empty where it is not known.
+        active time at each item; empty if unknown.
     minimum_seconds
-        the study's limit for a questionnaire; None where it has none.
+        the study's limit for a questionnaire; None without a limit.
     fails_needed
-        how many failed checks may lead to a proposal to reject.
+        number of failed checks that justify a proposal to reject.
     """
 
     answers: tuple[Answer, ...]
@@ -77,7 +77,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long it took, against the least that the study takes for reading. Seconds."""
+    """Duration compared with the study's minimum reading time, in seconds."""
 
     limit: float
     per_text: float
@@ -89,9 +89,9 @@ class Pace:
 
 @dataclass(frozen=True)
 class AnswerRuns:
-    """How alike the answers to the items are: the longest run of one answer, and the commonest answer with its share.
+    """How similar the answers are: length of the longest run, and the most frequent answer with its share.
 
-    `others`: the share of the same answer among other people's answers to the same questions; None without any.
+    `others`: share of this answer among other people's answers to the same questions; None without any.
     """
 
     n: int
@@ -109,7 +109,7 @@ class AnswerRuns:
 
 @dataclass(frozen=True)
 class Sides:
-    """Left against right: answers, and items by the side that most of their answers take; with an exact interval."""
+    """Left against right: number of answers, and of items by the side of most answers; with an exact interval."""
 
     left: int
     right: int
@@ -123,10 +123,10 @@ class Sides:
 
 @dataclass(frozen=True)
 class MajorityAgreement:
-    """Agreement with the majority of the others on the same questions.
+    """Agreement with the majority of others on the same questions.
 
-    `expected`: what would be reached by somebody with the same habits who does not look at the items. `z`: by how many
-    standard errors over items the agreement is above that.
+    `expected`: agreement expected of a judge with the same answer frequencies who ignores the items. `z`: difference
+    from it in standard errors over items.
     """
 
     n: int
@@ -138,9 +138,9 @@ class MajorityAgreement:
 
 @dataclass(frozen=True)
 class KnownLabelHits:
-    """Known labels that were given: how many, of how many, and how many a guess would hit.
+    """Answers that equal known labels: number, of how many, and the share expected from guessing.
 
-    `p`: how probable it is that guessing hits as many or more.
+    `p`: probability that guessing matches as many or more.
     """
 
     n: int
@@ -150,7 +150,7 @@ class KnownLabelHits:
 
 
 def interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return Clopper and Pearson's exact interval of a share."""
+    """Return the exact (Clopper-Pearson) confidence interval of a share."""
     if not n:
         return 0.0, 1.0
     tail = (1 - level) / 2
@@ -160,12 +160,12 @@ def interval(hits: int, n: int, level: float = LEVEL) -> tuple[float, float]:
 
 
 def pace(work: Work) -> Pace | None:
-    """Say how long it took; None where no time is known at all."""
+    """Return the duration of a questionnaire; None if no time is known."""
     texts = sum(work.texts.values())
     if not texts or (work.seconds is None and work.active_seconds is None and not work.item_seconds):
         return None
     limit = float(work.minimum_seconds if work.minimum_seconds is not None else SECONDS_PER_TEXT * texts)
-    # A limit that is long for few texts says nothing of single ones.
+    # A long limit for few texts does not apply to single texts.
     per_text = min(limit / texts, SECONDS_PER_TEXT)
     timed = [item for item in work.texts if item in work.item_seconds]
     fast = [item for item in timed if work.item_seconds[item] < per_text * work.texts[item]]
@@ -176,7 +176,7 @@ def pace(work: Work) -> Pace | None:
 
 
 def answer_runs(work: Work) -> AnswerRuns | None:
-    """Say how alike the answers are; None where there are none."""
+    """Return how similar the answers are; None without answers."""
     values = [answer.value for answer in work.answers]
     if not values:
         return None
@@ -190,7 +190,7 @@ def answer_runs(work: Work) -> AnswerRuns | None:
 
 
 def sides(work: Work) -> Sides | None:
-    """Say how answers fall on the two sides of pairs; None where no side was ever taken."""
+    """Return how often each side of pairs is preferred; None if no side was ever preferred."""
     answers = [answer for answer in work.answers if set(answer.options) <= PREFERENCES]
     left = sum(answer.value < 0 for answer in answers)
     right = sum(answer.value > 0 for answer in answers)
@@ -211,7 +211,7 @@ def sides(work: Work) -> Sides | None:
 
 
 def majority_agreement(work: Work) -> MajorityAgreement | None:
-    """Compare with the others' majority, where more than half of two or more gave the same answer; None without any."""
+    """Return the agreement with the others' majority (more than half of at least two); None without a majority."""
     habits: dict[int, Counter[int]] = defaultdict(Counter)
     for answer in work.answers:
         habits[answer.dimension][answer.value] += 1
@@ -235,7 +235,7 @@ def majority_agreement(work: Work) -> MajorityAgreement | None:
 
 
 def known_label_hits(work: Work) -> KnownLabelHits | None:
-    """Compare with known labels; None where there are none."""
+    """Return how many answers equal known labels; None without known labels."""
     n = len(work.gold)
     if not n:
         return None
@@ -245,7 +245,7 @@ def known_label_hits(work: Work) -> KnownLabelHits | None:
 
 
 def majority(votes: Mapping[int, int]) -> int | None:
-    """Return the answer that more than half gave; None where there is none, or only one vote."""
+    """Return the answer of more than half; None without one, or with a single vote."""
     total = sum(votes.values())
     if total < 2:
         return None
@@ -254,7 +254,7 @@ def majority(votes: Mapping[int, int]) -> int | None:
 
 
 def _above_nothing(sums: Sequence[float]) -> float:
-    """Return how many standard errors the mean over items is above nothing; items are what varies independently."""
+    """Return the mean over items in standard errors. Items are the independent units."""
     n = len(sums)
     mean = sum(sums) / n
     if n < 2:

@@ -1,8 +1,8 @@
-"""What a recruitment platform is told about a decision.
+"""Orders to a recruitment platform about a decision.
 
-Orders are written down in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`):
-nobody is paid there for what was not decided here, and nothing that was decided is forgotten. They are due when the
-decision can no longer be undone (`crowdrag.assignments.undo`).
+Orders are stored in the decision's own transaction and sent afterwards (`crowdrag.recruitment.platform_actions`), so
+that the platform pays exactly what was decided here. They are due when the decision can no longer be undone
+(`crowdrag.assignments.undo`).
 """
 
 from datetime import datetime
@@ -20,13 +20,13 @@ from ...models import Assignment
 
 
 def is_from_platform(assignment: Assignment) -> bool:
-    """Say whether a platform sent this person, so that it is told what is decided."""
+    """Return whether a platform sent this judge and must be told of decisions."""
     campaign = assignment.questionnaire.campaign
     return is_platform_visit(study=campaign.study, purpose=claims.purpose(campaign), session=assignment.session)
 
 
 def order_reward(assignment: Assignment, *, owed: int, by: User, now: datetime) -> None:
-    """Have the reward paid. What was rejected there cannot be approved any more: then `owed` is paid as a bonus."""
+    """Order the reward. Platforms cannot approve work that they have rejected: then `owed` is paid as a bonus."""
     if not is_from_platform(assignment):
         return
     if not _rejected_there(assignment):
@@ -41,7 +41,7 @@ def order_reward(assignment: Assignment, *, owed: int, by: User, now: datetime) 
 def order_rejection(
     assignment: Assignment, *, in_full: bool, part: int, category: str, message: str, by: User, now: datetime
 ) -> None:
-    """Have it rejected with category and message; where it is paid in full all the same, have it approved instead."""
+    """Order the rejection with category and message, or the approval if it is paid in full."""
     if not is_from_platform(assignment):
         return
     if in_full:
@@ -57,7 +57,7 @@ def order_rejection(
 
 
 def order_bonus(assignment: Assignment, *, payment: int, amount: int, reason: str, by: User, now: datetime) -> None:
-    """Have a further amount paid; `payment` is the row that it is owed by."""
+    """Order an extra payment; `payment` is the key of the payment row."""
     if is_from_platform(assignment):
         platform_actions.grant_bonus(
             amount=amount, reason=reason, key=f"{_name(assignment)}-payment-{payment}", **_about(assignment, by, now)
@@ -65,14 +65,14 @@ def order_bonus(assignment: Assignment, *, payment: int, amount: int, reason: st
 
 
 def cancel(assignment: Assignment, *, decided_at: datetime, now: datetime) -> bool:
-    """Give up what a decision ordered that is undone; say whether nothing of it was begun."""
+    """Cancel the orders of an undone decision; return whether none of them was begun."""
     keys = [f"{_name(assignment)}-{order}" for order in ("approve", "reject", "part")]
     study, due_at = assignment.questionnaire.campaign.study, undo.deadline(decided_at)
     return platform_actions.cancel(study=study, keys=keys, due_at=due_at, now=now)
 
 
 def _later(assignment: Assignment, by: User, now: datetime) -> dict[str, Any]:
-    """Say whom an order is about that a decision leads to: it waits until the decision cannot be undone."""
+    """Return the arguments of an order that is due when the decision can no longer be undone."""
     return {**_about(assignment, by, now), "due_at": undo.deadline(now)}
 
 
@@ -93,6 +93,6 @@ def _name(assignment: Assignment) -> str:
 
 
 def _rejected_there(assignment: Assignment) -> bool:
-    """Say whether a rejection has gone out: one that still waits is dropped when an approval is ordered."""
+    """Return whether a rejection was sent. A waiting one is dropped when an approval is ordered."""
     gone = PlatformAction.objects.filter(key=f"{_name(assignment)}-reject", kind=ActionKind.REJECT)
     return gone.exclude(state__in=[ActionState.WAITING, ActionState.FAILED, ActionState.DROPPED]).exists()

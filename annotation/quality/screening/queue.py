@@ -30,13 +30,13 @@ LISTS: Final = {
     "withdrawn": S.WITHDRAWN,
 }
 EVERYTHING: Final = Q()
-# So many are read together when all of a list has to be looked at.
+# The number of questionnaires to load together when a whole list must be checked.
 TOGETHER: Final = 200
 
 
 @dataclass(frozen=True)
 class QueueRow:
-    """A questionnaire that was handed in, with what speaks against it."""
+    """A submitted questionnaire with its flags."""
 
     assignment: Assignment
     proposal: Proposal
@@ -45,7 +45,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """How many stand where; `open` are those of `waiting` that a reviewer looks at now."""
+    """Number of questionnaires in each list; `open` are those in `waiting` that a reviewer has open."""
 
     waiting: int
     open: int
@@ -55,7 +55,7 @@ class QueueCounts:
 
 
 def assignments_of(campaign: Campaign) -> QuerySet[Assignment]:
-    """Return a campaign's assignments with what screening shows of them."""
+    """Return a campaign's assignments with the relations that screening shows."""
     along = ("questionnaire__campaign__study", "participant", "reviewer", "assignee")
     return Assignment.objects.filter(questionnaire__campaign=campaign).select_related(*along)
 
@@ -66,20 +66,21 @@ def transitions_of(campaign: Campaign) -> QuerySet[AssignmentTransition]:
 
 
 def recent_decisions(campaign: Campaign, by: User, now: datetime) -> list[RecentDecision]:
-    """Return what a reviewer decided in a campaign and can still undo, the latest first."""
+    """Return a reviewer's decisions in a campaign that can still be undone, newest first."""
     return undo.recent_decisions(transitions_of(campaign), "assignment", by=by, now=now)
 
 
 def selected(campaign: Campaign, names: Collection[str], by: User, now: datetime) -> Selection:
-    """Return the assignments of these names that await a decision, the oldest first."""
+    """Return the assignments with these ids that await a decision, oldest first."""
     rows = list_assignments(campaign, "waiting").filter(external_id__in=names)
     return bulk.select(rows[: bulk.MOST], by, now)
 
 
 def list_assignments(campaign: Campaign, name: str) -> QuerySet[Assignment]:
-    """Return one list: what waits, handed in first; what was decided, latest first.
+    """Return one list: waiting in order of submission, decided with the newest first.
 
-    Of what was withdrawn it holds what waited for a decision when its judge had all erased: it can still be paid.
+    The list of withdrawn assignments contains those that awaited a decision when the judge's data were erased: they can
+    still be paid.
     """
     order: Any = ("submitted_at", "id") if name in {"waiting", "surplus"} else ("-submitted_at", "-id")
     assignments = assignments_of(campaign).filter(state=LISTS[name]).order_by(*order)
@@ -90,19 +91,19 @@ def list_assignments(campaign: Campaign, name: str) -> QuerySet[Assignment]:
 
 
 def unpaid(campaign: Campaign) -> int:
-    """Count what waited for a decision when its judge had all erased, and was not paid since."""
+    """Count assignments that awaited a decision when the judge's data were erased and are still unpaid."""
     return list_assignments(campaign, "withdrawn").filter(pay__gt=0, payments__isnull=True).count()
 
 
 def counts(campaign: Campaign, now: datetime) -> QueueCounts:
-    """Count a campaign's questionnaires by where they stand."""
+    """Count a campaign's questionnaires by list."""
     sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items() if name != "withdrawn"}
     held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
     return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
 
 
 def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
-    """Return how many questionnaires of each campaign wait for screening, for the study's inbox; one query."""
+    """Return the number of questionnaires per campaign that await screening, for the study's inbox, in one query."""
     submitted = Assignment.objects.filter(state=S.SUBMITTED, questionnaire__campaign__study=study)
     campaign = "questionnaire__campaign"
     assigned = Count("id", filter=assignees.of(member))
@@ -118,7 +119,7 @@ def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
 
 
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
-    """Return assignments with what speaks against each, which is kept as it is shown."""
+    """Return assignments with their flags, which are stored as shown."""
     assignments_shown = list(assignments)
     flagged = flags.record_flags(assignments_shown, now)
     return [
@@ -127,7 +128,7 @@ def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
 
 
 def proposing(campaign: Campaign, what: ProposedAction, now: datetime, *, where: Q = EVERYTHING) -> list[QueueRow]:
-    """Return all that waits of which this is proposed, read in portions."""
+    """Return all waiting questionnaires with this proposal, loaded in batches."""
     waiting = list(list_assignments(campaign, "waiting").filter(where))
     portions = (waiting[start : start + TOGETHER] for start in range(0, len(waiting), TOGETHER))
     return [row for portion in portions for row in rows(portion, now) if row.proposal.what is what]
@@ -142,7 +143,7 @@ def take_next(
     where: Q = EVERYTHING,
     after: Assignment | None = None,
 ) -> Assignment | None:
-    """Give a reviewer the next questionnaire: the one that they hold already, else the oldest that nobody holds."""
+    """Assign the next questionnaire to a reviewer: the one that they have open, else the oldest free one."""
 
     def fits(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
         return (
@@ -156,6 +157,6 @@ def take_next(
 
 
 def free_places(questionnaires: Iterable[int]) -> dict[int, int]:
-    """Return how many places of each questionnaire nobody holds: what a surplus one could be taken up into."""
+    """Return the number of free slots of each questionnaire, which surplus ones could take."""
     slots = Slot.objects.open().filter(questionnaire__in=set(questionnaires)).order_by()
     return dict(slots.values_list("questionnaire").annotate(n=Count("pk")).values_list(F("questionnaire"), "n"))

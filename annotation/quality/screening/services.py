@@ -1,6 +1,6 @@
-"""Decisions about a questionnaire, with what the platform is told, in one transaction.
+"""Decisions about a questionnaire, with the orders to the platform, in one transaction.
 
-What stands in the way of a decision is said in words.
+Refusals are raised with a message.
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from ...models import Assignment, AssignmentDecision, AssignmentPayment, Campaig
 from . import evidence, flags, platform_decisions, queue
 from .signals import ProposedAction
 
-# What Prolific asks for.
+# Prolific's minimum length.
 LEAST: int = 100
 
 
 class ShortReason(WorkProblem):
-    """The platform wants a rejection explained at length."""
+    """The reason of a rejection is too short for the platform."""
 
     def __init__(self, length: int):
         super().__init__(
@@ -39,14 +39,14 @@ class ShortReason(WorkProblem):
 
 
 class NeedsCategory(WorkProblem):
-    """The platform sorts rejections by category."""
+    """The platform requires a category for a rejection."""
 
     def __init__(self) -> None:
         super().__init__("Choose the platform's category for this rejection.")
 
 
 class SingleCheck(WorkProblem):
-    """Rejected for a failed check where one is not enough."""
+    """A rejection for one failed check where the platform requires two."""
 
     def __init__(self, failed: int, needed: int):
         super().__init__(
@@ -58,13 +58,13 @@ class SingleCheck(WorkProblem):
 S = AssignmentState
 
 
-# What keeps one of many from being decided; the others are.
+# Problems that skip one of many questionnaires. The others are decided.
 REFUSALS: Final = (WorkProblem, ActionError)
 
 
 @transaction.atomic
 def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -> Assignment:
-    """Accept a questionnaire, or one that was rejected after all; it is paid, here and where the judge came from.
+    """Accept a questionnaire, including a rejected one. It is paid here and on the platform that the judge came from.
 
     Raises
     ------
@@ -80,10 +80,10 @@ def accept(*, assignment: Assignment, by: User, now: datetime, note: str = "") -
 def reject(
     *, assignment: Assignment, reason: str, by: User, now: datetime, pay_part: int = 0, category: str = ""
 ) -> Assignment:
-    """Reject a questionnaire, so that somebody else judges; pay nothing, a part or all of it.
+    """Reject a questionnaire, so that another judge gets it; pay nothing, a part or all of it.
 
-    Who came from a platform is told there as well, in the category and at the length that it asks for. What was
-    accepted before stays paid: the platform takes nothing back.
+    The platform that the judge came from is told too, with the category and length that it requires. What was accepted
+    before stays paid, because platforms do not take money back.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def reject(
 
 @transaction.atomic
 def include(*, assignment: Assignment, holds: bool, reason: str, by: User, now: datetime) -> AssignmentDecision:
-    """Let judgments count in the analysis or leave them out, with the signals as they stand; whatever is paid.
+    """Include judgments in the analysis or exclude them, regardless of payment. The current signals are stored with it.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def include(*, assignment: Assignment, holds: bool, reason: str, by: User, now: 
 
 @transaction.atomic
 def pay(*, assignment: Assignment, amount: int, reason: str, by: User, now: datetime) -> AssignmentPayment:
-    """Owe a judge something beside; a platform pays it as a bonus.
+    """Add an extra payment to a judge; platforms pay it as a bonus.
 
     Raises
     ------
@@ -136,10 +136,10 @@ def pay(*, assignment: Assignment, amount: int, reason: str, by: User, now: date
 
 
 def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime) -> BulkResult:
-    """Accept all of a campaign that nothing speaks against and that was handed in by `until`, each on its own.
+    """Accept each unflagged questionnaire of a campaign that was submitted by `until`.
 
-    What is looked at are the signals of now. What another reviewer has open is passed over, and so is what cannot be
-    accepted. It can be undone as one (`undo_each`).
+    Flags are computed anew. Questionnaires that another reviewer has open or that cannot be accepted are skipped. All
+    can be undone together (`undo_each`).
     """
     clean = [row.assignment for row in queue.proposing(campaign, ProposedAction.ACCEPT, now)]
     handed_in = [one for one in clean if one.submitted_at is not None and one.submitted_at <= until]
@@ -147,7 +147,7 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
 
 
 def accept_each(*, assignments: Iterable[Assignment], note: str = "", by: User, now: datetime) -> BulkResult:
-    """Accept each of some questionnaires that await review; what cannot be accepted is skipped."""
+    """Accept each of these questionnaires if it awaits review; skip those that cannot be accepted."""
     return bulk.for_each(_waiting(assignments), lambda one: accept(assignment=one, note=note, by=by, now=now), REFUSALS)
 
 
@@ -160,7 +160,7 @@ def reject_each(
     by: User,
     now: datetime,
 ) -> BulkResult:
-    """Reject each of some questionnaires that await review for one reason: all of the pay with it, or nothing."""
+    """Reject each of these questionnaires if it awaits review, for the same reason and with full pay or none."""
 
     def reject_one(one: Assignment) -> None:
         part = max((one.pay or 0) - total_paid(one), 0) if in_full else 0
@@ -171,7 +171,7 @@ def reject_each(
 
 @transaction.atomic
 def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: datetime | None = None) -> Assignment:
-    """Undo the decision about a questionnaire, with what the platform was to be told. Idempotent.
+    """Undo the decision about a questionnaire and its orders to the platform. Idempotent.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def undo_decision(*, assignment: Assignment, by: User, now: datetime, at: dateti
 
 
 def assign_each(*, assignments: Iterable[Assignment], to: User | None) -> BulkResult:
-    """Assign each of some questionnaires that await review to a reviewer, or to nobody."""
+    """Assign each of these questionnaires to a reviewer, or to nobody, if it awaits review."""
 
     def assign_one(one: Assignment) -> None:
         assignees.assign(ASSIGNMENTS, one, one.questionnaire.campaign.study, to)
@@ -194,14 +194,14 @@ def assign_each(*, assignments: Iterable[Assignment], to: User | None) -> BulkRe
 
 
 def undo_each(*, campaign: Campaign, at: datetime, by: User, now: datetime) -> BulkResult:
-    """Undo all that a reviewer decided in a campaign at one moment; what cannot be undone stays decided."""
+    """Undo a reviewer's decisions in a campaign at one moment; skip those that cannot be undone."""
     moves = queue.transitions_of(campaign).filter(by=by, at=at, before=S.SUBMITTED)
     rows = queue.assignments_of(campaign).filter(pk__in=moves.values("assignment")).order_by("pk")
     return bulk.for_each(rows, lambda one: undo_decision(assignment=one, at=at, by=by, now=now), REFUSALS)
 
 
 def _waiting(assignments: Iterable[Assignment]) -> list[Assignment]:
-    """Return those that await review: of many, none that was decided meanwhile is decided otherwise."""
+    """Return those that still await review, so that a bulk decision does not change decisions made meanwhile."""
     return [one for one in assignments if one.state == S.SUBMITTED]
 
 

@@ -1,6 +1,6 @@
 """Signals against a questionnaire: unusual figures, each with innocent explanations.
 
-And what signals are called, what they mean, and what harmless causes they have.
+Also contains their titles and explanations.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from .measures import AnswerRuns, Work
 
 @dataclass(frozen=True)
 class SignalWords:
-    """What is said of a signal, whoever it is about."""
+    """The title, explanation and innocent causes of a signal."""
 
     title: str | Promise
     explanation: str | Promise
@@ -100,13 +100,13 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
 
 
 def duration_text(seconds: float) -> str:
-    """Write a time as people say it."""
+    """Return a duration as displayed."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class ProposedAction(IntEnum):
-    """What a signal speaks for, from the mildest."""
+    """The action that a signal proposes, mildest first."""
 
     ACCEPT = 0
     LOOK = 1
@@ -115,32 +115,32 @@ class ProposedAction(IntEnum):
 
 @dataclass(frozen=True)
 class SignalLimits:
-    """From where on a figure is uncommon; docs/methods/screening.md says how often honest judges pass each.
+    """Limits beyond which a figure is unusual; docs/methods/screening.md says how often honest judges pass each.
 
     Attributes
     ----------
     fast_share
-        share of items read faster than the study's seconds a text.
+        share of items read faster than the study's seconds per text.
     least_answers
-        with fewer answers nothing is said of how alike they are, unless all are the same.
+        minimum number of answers for straight-lining, unless all are the same.
     least_equal, least_equal_items
-        with fewer answers, or fewer items, nothing is said where all are the same.
+        minimum number of answers and of items for straight-lining if all answers are the same.
     same_share, same_run
-        share of the commonest answer, and of all answers in the longest run of one.
+        share of the most frequent answer, and of the longest run among all answers.
     one_sided
-        probability, without a leaning, of as uneven sides or more.
+        probability of a split at least this uneven without a preference for a side.
     least_items
-        with fewer items nothing is said of agreement.
+        minimum number of items for agreement.
     better_than_chance
-        standard errors by which agreement should be above chance: 0.67 is exceeded by chance in a quarter of cases.
+        standard errors by which agreement should exceed chance: 0.67 is exceeded by chance in a quarter of cases.
     least_known
-        with fewer known labels nothing is said of them.
+        minimum number of known labels.
     guessing
-        probability that a guess hits as many known labels or more.
+        probability that guessing matches as many known labels or more.
     spam
-        spam probability from which on judgments on a dimension are not trusted, as in the analysis.
+        spam probability above which judgments on a dimension are not trusted, as in the analysis.
     spam_share
-        share of the dimensions on which that is so.
+        share of dimensions above that probability.
     """
 
     fast_share: float = 0.5
@@ -160,7 +160,7 @@ class SignalLimits:
 
 @dataclass(frozen=True)
 class Signal:
-    """A figure that is uncommon, in words, with what it rests on; `proposes` says what it speaks for."""
+    """An unusual figure in words, with its evidence and the action that it proposes."""
 
     name: str
     words: str
@@ -169,7 +169,7 @@ class Signal:
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """The displayed title."""
         return str(SIGNAL_WORDS[self.name].title)
 
     @property
@@ -179,7 +179,7 @@ class Signal:
 
     @property
     def innocent(self) -> str:
-        """Harmless causes."""
+        """Innocent explanations."""
         return str(SIGNAL_WORDS[self.name].innocent)
 
 
@@ -187,13 +187,13 @@ DEFAULT: Final = SignalLimits()
 
 
 def signals_of(work: Work, limits: SignalLimits = DEFAULT) -> list[Signal]:
-    """Return what speaks against a questionnaire, the strongest first."""
+    """Return the signals against a questionnaire, strongest first."""
     signals_found = [signal for look in LOOKS if (signal := look(work, limits)) is not None]
     return sorted(signals_found, key=lambda each: -each.proposes)
 
 
 def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where it took less than the study takes for reading."""
+    """Return a signal if the questionnaire took less than the study's minimum reading time."""
     pace = measures.pace(work)
     if pace is None:
         return None
@@ -222,7 +222,7 @@ def too_fast(work: Work, limits: SignalLimits) -> Signal | None:
 
 
 def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where a check was failed; as many as are needed propose to reject."""
+    """Return a signal if checks were failed. Enough failed checks propose a rejection."""
     failed = [check for check in work.checks if not check.passed]
     if not failed:
         return None
@@ -235,7 +235,7 @@ def failed_checks(work: Work, limits: SignalLimits) -> Signal | None:
 
 
 def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where known labels are hit no more often than by guessing."""
+    """Return a signal if known labels are matched no more often than by guessing."""
     hits = measures.known_label_hits(work)
     if hits is None or hits.n < limits.least_known or hits.p <= limits.guessing:
         return None
@@ -246,7 +246,7 @@ def gold_missed(work: Work, limits: SignalLimits) -> Signal | None:
 
 
 def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where nearly all answers are the same, or half of them in a row. Only the judge's own answers decide."""
+    """Return a signal if nearly all answers are the same, or half of them in a row. Uses only the judge's answers."""
     runs = measures.answer_runs(work)
     if runs is None or not (_all_equal(runs, limits) or _alike(runs, limits)):
         return None
@@ -270,7 +270,7 @@ def _all_equal(runs: AnswerRuns, limits: SignalLimits) -> bool:
 
 
 def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where one side of the pairs is preferred more than chance explains, by the judge's own answers alone."""
+    """Return a signal if one side of pairs is preferred more than by chance. Uses only the judge's own answers."""
     side_counts = measures.sides(work)
     if side_counts is None or side_counts.p >= limits.one_sided:
         return None
@@ -294,7 +294,7 @@ def one_sided(work: Work, limits: SignalLimits) -> Signal | None:
 
 
 def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where the others' majority is met no more often than by somebody who does not look at the items."""
+    """Return a signal if the others' majority is met no more often than by a judge who ignores the items."""
     agreement = measures.majority_agreement(work)
     if agreement is None or agreement.items < limits.least_items or agreement.z >= limits.better_than_chance:
         return None
@@ -315,7 +315,7 @@ def disagrees(work: Work, limits: SignalLimits) -> Signal | None:
 
 
 def low_competence(work: Work, limits: SignalLimits) -> Signal | None:
-    """Say so where the model of all judgments trusts this judge on few dimensions."""
+    """Return a signal if the model of all judgments does not trust the judge on many dimensions."""
     low = [each for each in work.trust if each.spam > limits.spam]
     if not low or len(low) < limits.spam_share * len(work.trust):
         return None

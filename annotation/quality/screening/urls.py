@@ -1,10 +1,10 @@
-"""Addresses: screening."""
+"""URLs of screening."""
 
 from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, decision_views, views
 
-# One questionnaire that was handed in, before a reviewer.
+# Pages of one submitted questionnaire.
 SCREENED = [
     path("", views.assignment_page, name="screening_assignment"),
     path("lock/", views.lock, name="screening_lock"),
@@ -17,7 +17,7 @@ SCREENED = [
     path("reverse/", decision_views.reverse_rejection, name="screening_reverse"),
     path("restore/", decision_views.restore, name="screening_restore"),
 ]
-# A campaign's checks and its screening.
+# A campaign's checks and screening.
 QUALITY: list[URLPattern | URLResolver] = [
     path("screening/", views.screening, name="screening"),
     path("screening/next/", views.following, name="screening_next"),
@@ -37,7 +37,7 @@ SCREENING_API = [
     path("hold/", api.Held.as_view(), name="api_assignment_hold"),
 ]
 API: list[URLPattern | URLResolver] = [
-    # Before those by name: no questionnaire in somebody's hands is called `next`, since names are drawn.
+    # Before the URLs with an assignment's id. Ids are random, so none is `next`.
     path("assignments/next/", api.Following.as_view(), name="api_assignment_next"),
     path("assignments/<str:assignment>/", include(SCREENING_API)),
     path("accept-clean/", api.Clean.as_view(), name="api_accept_clean"),

@@ -39,7 +39,7 @@ PROPOSALS = {each.name.lower(): each for each in ProposedAction}
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.PEOPLE)
 def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """List what waits for a decision with what speaks against each, or what was decided."""
+    """List the questionnaires that await a decision with their flags, or those that are decided."""
     campaign, now = _campaign(study, campaign_id), timezone.now()
     name = request.GET.get("list", "waiting")
     name = name if name in queue.LISTS else "waiting"
@@ -76,7 +76,7 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
 @require_POST
 @audited(AuditedContent.PEOPLE)
 def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Say how many questionnaires are selected and what they cost; decide about them once that is confirmed."""
+    """Show how many questionnaires are selected and their cost; decide about them after confirmation."""
     campaign, by, now = _campaign(study, campaign_id), _user(request), timezone.now()
     name = request.POST.get("decision", "")
     selection = queue.selected(campaign, request.POST.getlist("selected"), by, now)
@@ -117,7 +117,7 @@ def assign(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
 @study_page(Role.REVIEWER)
 @require_POST
 def undo_decisions(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Undo what the reviewer decided at a moment."""
+    """Undo a reviewer's decisions at one moment."""
     campaign, form = _campaign(study, campaign_id), UndoForm(request.POST)
     if form.is_valid():
         at = form.cleaned_data["at"]
@@ -131,14 +131,14 @@ def undo_decisions(request: HttpRequest, study: Study, campaign_id: int) -> Http
 @study_page(Role.REVIEWER)
 @require_POST
 def following(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Give the reviewer the next questionnaire, as far as their filter goes."""
+    """Open the next questionnaire that matches the filter."""
     return to_next(request, _campaign(study, campaign_id), None)
 
 
 @study_page(Role.REVIEWER)
 @audited(AuditedContent.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Say how many nothing speaks against; POST accepts them."""
+    """Show the number of unflagged questionnaires; POST accepts them."""
     campaign, now = _campaign(study, campaign_id), timezone.now()
     if request.method == "POST":
         form = BulkForm(request.POST)
@@ -174,7 +174,7 @@ def assignment_page(request: HttpRequest, study: Study, campaign_id: int, assign
 @study_page(Role.REVIEWER)
 @require_POST
 def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponseBase:
-    """Say that the reviewer still has it open; with `over`, take it from another."""
+    """Renew the reviewer's lock; with `over`, take it over from another reviewer."""
     assignment, now = find(study, campaign_id, assignment_id), timezone.now()
     if "over" in request.POST:
         if queue.REVIEW_LOCK.take_over(assignment, _user(request), now):
@@ -197,7 +197,7 @@ def lock(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
 @study_page(Role.REVIEWER)
 @require_POST
 def skip(request: HttpRequest, study: Study, campaign_id: int, assignment_id: str) -> HttpResponse:
-    """Put a questionnaire aside for somebody else, and go to the next."""
+    """Release a questionnaire for other reviewers, and go to the next one."""
     assignment = find(study, campaign_id, assignment_id)
     queue.REVIEW_LOCK.let_go(assignment, _user(request))
     return to_next(request, assignment.questionnaire.campaign, assignment)
@@ -206,7 +206,7 @@ def skip(request: HttpRequest, study: Study, campaign_id: int, assignment_id: st
 def show(
     request: HttpRequest, assignment: Assignment, forms: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
-    """Answer with the page of a questionnaire, with the forms that were sent where something is wrong with them."""
+    """Return the page of a questionnaire, with submitted forms that have errors."""
     forms_shown, now = forms or {}, timezone.now()
     audit_subject(request, assignment.participant, assignment.pk)
     known = dossier.collect(assignment)
@@ -243,12 +243,12 @@ def show(
 
 @audited(AuditedContent.REVIEW)
 def _take_over(request: HttpRequest, study: Study, assignment: Assignment, forms: Mapping[str, Any]) -> HttpResponse:
-    """Answer with what is the reviewer's now, and with what they had typed."""
+    """Return the page of a questionnaire that the reviewer has taken over, with what they had entered."""
     return show(request, assignment, forms)
 
 
 def _decision(assignment: Assignment, data: Any) -> dict[str, Any]:
-    """Return the form of a decision that was refused because another reviewer had it open, as it was filled in."""
+    """Return the filled form of a decision that was refused because another reviewer had the questionnaire open."""
     name = data.get("decision", "")
     if name == "accept":
         return {name: AcceptForm(data)}
@@ -256,21 +256,21 @@ def _decision(assignment: Assignment, data: Any) -> dict[str, Any]:
 
 
 def reject_form(known: dossier.Dossier, assignment: Assignment, data: Any = None) -> RejectForm:
-    """Return the form of a rejection, which asks for what the platform wants to know where one is told."""
+    """Return the rejection form, with the fields that the platform requires if it is told."""
     is_told = known.from_platform and assignment.state == AssignmentState.SUBMITTED
     currency = assignment.questionnaire.campaign.study.currency
     return RejectForm(data, owed=dossier.left_of_pay(assignment), currency=currency, from_platform=is_told)
 
 
 def find(study: Study, campaign_id: int, external_id: str) -> Assignment:
-    """Return an assignment of a campaign of this study that was handed in, whatever came of it."""
+    """Return a submitted assignment of this study's campaign, in any state."""
     along = ("questionnaire__campaign__study", "participant", "reviewer", "assignee")
     rows = Assignment.objects.filter(questionnaire__campaign=campaign_id, questionnaire__campaign__study=study)
     return get_object_or_404(rows.exclude(external_id="").select_related(*along), external_id=external_id)
 
 
 def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) -> HttpResponse:
-    """Lead to the next questionnaire; to the list, where none waits."""
+    """Redirect to the next questionnaire, or to the list if none is waiting."""
     taken = queue.take_next(
         campaign=campaign, by=_user(request), now=timezone.now(), what=_proposing(request), where=_assigned(request),
         after=after,
@@ -284,13 +284,13 @@ def to_next(request: HttpRequest, campaign: Campaign, after: Assignment | None) 
 
 
 def address(name: str, assignment: Assignment, request: HttpRequest) -> str:
-    """Return the address of a page of an assignment, with the filter that the reviewer works with."""
+    """Return the URL of a page of an assignment, with the reviewer's filter."""
     campaign = assignment.questionnaire.campaign
     return f"{reverse(name, args=[campaign.study.slug, campaign.pk, assignment.external_id])}{_query(request)}"
 
 
 def _campaign(study: Study, campaign_id: int) -> Campaign:
-    """Return a campaign whose questionnaires were handed out; of models' and imported ones nothing is decided."""
+    """Return a campaign with slots. Nothing is decided in imported campaigns and those of model judges."""
     campaigns = Campaign.objects.filter(study=study, has_slots=True).select_related("study")
     return get_object_or_404(campaigns, pk=campaign_id)
 
@@ -309,7 +309,7 @@ def _assigned(request: HttpRequest) -> Q:
 
 
 def _query(request: HttpRequest) -> str:
-    """Return the filter as a query string, so that it is kept from one questionnaire to the next."""
+    """Return the filter as a query string, to keep it for the next questionnaire."""
     known: dict[str, Container[str]] = {"proposal": PROPOSALS, "assigned": dict(assignees.CHOICES)}
     kept = {name: value for name in FILTERS if (value := request.GET.get(name)) and value in known[name]}
     return f"?{urlencode(kept)}" if kept else ""
@@ -368,4 +368,4 @@ def _to_queue(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _user(request: HttpRequest) -> Any:
-    return request.user  # study_page lets nobody else in
+    return request.user  # study_page admits only logged-in users
