@@ -1,4 +1,4 @@
-"""Tables of the leaderboard: their columns, and how people read them."""
+"""Tables of the leaderboard: columns and captions."""
 
 from analysis.enums import Coders
 

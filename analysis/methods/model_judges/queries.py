@@ -27,7 +27,7 @@ AGREEMENT: Row = dict.fromkeys(
 
 
 def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dict[str, Any]:
-    """Return what the page shows: some models, each with a row a dimension."""
+    """Return a page of models, each with a row for each dimension."""
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, *NAMES)
@@ -42,7 +42,7 @@ def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dic
         "notes": reasons((row, _about(row, labels)) for name in NAMES for row in tables[name]),
         "captions": {name: fill(get(name).caption, state.run.parameters) for name in NAMES},
         "drawn": {name: fill(FIGURES[name].caption, state.run.parameters) for name in NAMES},
-        # The models' judgments are then the analysed ones, and their gold label is of themselves.
+        # The models' judgments are then the analysed ones, and the gold label comes from the models themselves.
         "is_own_pool": state.run.parameters.get("pool") == Judges.MODEL,
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Tables of reference-based metrics: their columns, and how people read them."""
+"""Tables of reference-based metrics: columns and captions."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ...tables.table import Column, Table, count, estimate
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its label, and how the methods text names it."""
+    """A metric: its label, and its name in the methods text."""
 
     label: str
     citation: str

@@ -42,7 +42,7 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
 
 
 def _wrapped(question: str) -> str:
-    """A question in lines that fit over a panel; a very long one is cut."""
+    """Wrap a question into lines that fit over a panel; very long questions are cut."""
     lines = textwrap.wrap(question.replace(LINE, " "), QUESTION_WIDTH)
     more = len(lines) > QUESTION_LINES
     return LINE.join(lines[:QUESTION_LINES]) + ("…" if more else "")

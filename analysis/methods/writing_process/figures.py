@@ -1,4 +1,4 @@
-"""Figures of surveys and writing logs."""
+"""Figure of the writing process."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ LAST = 0.98
 
 
 def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """How many logs have which value of a measure, a panel for each; the median as a line."""
+    """Histogram of the logs by value of a measure, a panel for each measure; the median as a line."""
     import altair as alt
 
     shown = []
