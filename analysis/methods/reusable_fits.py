@@ -141,8 +141,7 @@ class ReusableFits:
         return AveragedPosterior(posterior, np.where(changed, np.nan, spam), label, float("nan"))
 
     def place(self, dimension: Dimension) -> int:
-        """Return the index of a dimension in the earlier analysis, or -1; pools may have dimensions of the same name.
-        """
+        """Return the index of a dimension in the earlier analysis, or -1; pools may share dimension names."""
         wanted_key = (dimension.name, dimension.values)
         return next(
             (

@@ -45,8 +45,7 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
 
 
 def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
-    """Make one table for each effect, a row for each dimension: the parts, then their difference (crowdrag25, Table 5).
-    """
+    """Make one table per effect, a row for each dimension: the parts, then their difference (crowdrag25, Table 5)."""
     cells = {(row["effect"], row["dimension"], row["part"]): row for row in rows}
     apart = {(row["effect"], row["dimension"]): row for row in differences}
     groups = []
