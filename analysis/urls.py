@@ -1,4 +1,4 @@
-"""The app's pages and endpoints."""
+"""URLs of pages and API endpoints."""
 
 from django.urls import include, path
 

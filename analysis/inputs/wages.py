@@ -1,4 +1,4 @@
-"""What writers and judges were paid, and how long it took them: hourly rates follow."""
+"""Payments and working times of writers and judges, for hourly rates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTIONNAIRE = -1
 
 
 def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple[arrays.Wage, ...]:
-    """Read what the counted responses, and the counted questionnaires of pairs of a pool, were paid."""
+    """Read the payments for valid responses, and for a pool's valid questionnaires of pairs."""
     response_index = {response.name: i for i, response in enumerate(responses)}
     tasks = WritingTask.objects.filter(study=study, response__is_included=True)
     written = _paid(tasks, TaskPayment, "task").values_list(
@@ -42,7 +42,7 @@ def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple
 
 
 def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
-    """Annotate each row with its payment; where none is booked yet, with the promised pay."""
+    """Annotate each row with its payment, or with the promised pay if none is recorded yet."""
     booked = payments.objects.filter(**{key: OuterRef("pk")}).order_by().values(key).annotate(sum=Sum("amount"))
     number = IntegerField()
     paid: QuerySet[Any] = rows.annotate(paid=Coalesce(Subquery(booked.values("sum")), F("pay"), output_field=number))
@@ -50,10 +50,10 @@ def _paid(rows: QuerySet[Any], payments: type[Any], key: str) -> QuerySet[Any]:
 
 
 def _charges(where: str) -> ExpressionWrapper[Any]:
-    """The platform's fee and tax for one; None where one of them is not known."""
+    """Return the platform's fee and tax for one; None if one of them is unknown."""
     return ExpressionWrapper(F(f"{where}__fee") + F(f"{where}__tax"), output_field=IntegerField())
 
 
 def _order(wage: arrays.Wage) -> tuple[int, int, int, float]:
-    """By what is in it: another database has other row ids."""
+    """Sort by content, because primary keys differ between databases."""
     return wage.response, wage.pay, wage.charges or 0, wage.seconds or 0.0
