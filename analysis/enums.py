@@ -43,9 +43,9 @@ class ReleaseState(models.TextChoices):
     WITHDRAWN = "WITHDRAWN", "withdrawn"
 
 
-#: What the public knows of.
+#: States with a public page.
 PUBLIC_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED, ReleaseState.WITHDRAWN)
-#: Whose files anybody may have, once no embargo stands in the way.
+#: States in which files are public, unless under embargo.
 SERVED_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED)
 RELEASE_MOVES = (
     (ReleaseState.DRAFT, ReleaseState.BUILDING),

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-#: Characters that change the direction of what stands around them, or are not seen at all.
+#: Unicode categories of invisible characters, and of those that change the text direction.
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-#: But these join or shape letters of real scripts and emoji; behind an ASCII letter they do nothing but hide.
+#: Exceptions that join or shape letters of real scripts and emoji; after an ASCII letter they have no visible effect.
 _SHAPING = {"\u200c", "\u200d"}
-#: Longer words may break after so many letters, so that an id does not push a table off the page.
+#: Longer words may break after this many characters, so that an ID does not push a table off the page.
 LONGEST_WORD = 14
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 _LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
@@ -119,15 +119,16 @@ def _renamed(prefix: str, match: re.Match[str]) -> str:
 if TYPE_CHECKING:
     from typst import PDFStandard
 
-#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter has a glyph and can be copied, every picture
-#: has a text. Where shaped scripts (Arabic, Hindi) let a letter not be copied, PDF/A-2b, which asks for looks alone.
+#: PDF/A-2a for archives and PDF/UA for screen readers: every character has a glyph and can be copied, and every figure
+#: has a text alternative. In complex scripts (Arabic, Hindi) some characters cannot be copied: PDF/A-2b, which only
+#: preserves the appearance.
 STANDARDS: "tuple[list[PDFStandard], ...]" = (["a-2a", "ua-1"], ["a-2b"])
 FONTS = ["Libertinus Serif"]
 _MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
 _UNCOPIED = "missing codepoints"
 _ATTEMPTS = 20
-#: A picture has no time of its own.
+#: Constant time, because an image has none of its own.
 _ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
 _PICTURE = b"""
 #let it = json(bytes(sys.inputs.data))

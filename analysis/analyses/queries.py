@@ -60,7 +60,7 @@ def analysis_part(study: Study) -> StepPart:
 
 ANALYSES_PER_PAGE = 25
 MOST_CHOICES = 200
-#: So many rows of the leaderboards of two analyses are shown side by side.
+#: Number of leaderboard rows of two analyses shown side by side.
 MOST_COMPARED = 50
 DEFAULTS = AnalysisSettings().write()
 

@@ -28,9 +28,9 @@ from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE, UPDATE_OF
 from .services import KIND
 
-#: Where a run keeps what counted when it was asked for.
+#: Parameter of a run that holds the fingerprint of the inputs when it was requested.
 MARK = "mark"
-#: Updates that stay beside the latest: somebody's page may be drawing its charts still.
+#: Number of older updates kept, because open pages may still load their charts.
 KEPT = 2
 
 SUPERSEDED = "There is a newer full analysis. This update belongs to an older one."
@@ -110,7 +110,7 @@ def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], 
     kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, describe=describe))
 
 
-#: Of one study at most one update in so much time; of one whose updates take long, so many times as long as one took.
+#: Minimum interval between updates of a study: a fixed time, and a multiple of the duration of the last update.
 EVERY: Final = timedelta(minutes=1)
 REST: Final = 10
 # A transaction may have been open while the last update read its inputs, so look back further by this time.

@@ -40,12 +40,12 @@ from writing.models import (
 
 KIND: Final = "study.clone"
 BATCH: Final = 2_000
-#: What a clone takes over from the study itself.
+#: Attributes of the study itself that are cloned.
 SETTINGS: Final = (
     "description", "language", "text_licence", "currency", "llm_budget", "researchers", "contact", "payment",
     "retention",
 )  # fmt: skip
-#: Texts in versions, all of which come along: plans and campaigns may refer to earlier ones.
+#: Versioned texts; all versions are cloned, because plans and campaigns may refer to earlier ones.
 TEXTS: Final[tuple[type[Model], ...]] = (
     ConsentText, Style, WritingInstructions, Survey, WritingPrompt, Instructions, Dimension, JudgingPrompt,
 )  # fmt: skip
@@ -139,7 +139,7 @@ class _Copier:
 
     def __init__(self, target: Study):
         self.target = target
-        #: By model, the key of each copied row and that of its copy.
+        #: Keys of the copies by the keys of the originals, for each model.
         self.keys: dict[type[Model], dict[int, int]] = {}
 
     def copy(self, rows: "QuerySet[Any]", **changes: Any) -> int:

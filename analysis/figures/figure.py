@@ -25,7 +25,7 @@ from .vega_lite import SIZES, EmptyChartError, Labels, Spec, Tables, sized
 __all__ = ["FIGURES", "SIZES", "EmptyChartError", "Figure", "Spec", "UnknownChartError"]
 
 THEMES = ("light", "dark")
-#: Counted up when charts come to look otherwise, so that browsers fetch them again.
+#: Increase when the style of charts changes, so that browsers load them again.
 VERSION = 6
 
 
@@ -55,7 +55,7 @@ class Figure:
     draw: Callable[[Tables, Labels, Spec, Spec], Spec]
 
 
-#: All figures by name, in the order in which lists name them.
+#: All figures by name, in the order of lists.
 FIGURES: dict[str, Figure] = {}
 
 

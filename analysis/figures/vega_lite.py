@@ -14,7 +14,7 @@ from ..tables.rows import Row
 from ..tables.value_labels import Questions
 
 Spec = dict[str, Any]
-#: Rows of the tables that a chart shows, by table.
+#: Rows of a chart's tables, by table.
 Tables = dict[str, list[Row]]
 
 
@@ -108,14 +108,14 @@ def origin_colours(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
 
 
 SIZES = ("paper", "wide", "narrow")
-#: Pixels for panels and labels: of a card on a page of 1,280, of one on a telephone of 390.
+#: Pixels for panels and labels: in a card on a page 1,280 pixels wide, and on a phone 390 pixels wide.
 ROOM = {"wide": 1080, "narrow": 290}
-#: A panel that is wider says nothing more; one that is narrower cannot be read.
+#: Wider panels show nothing more, narrower ones are illegible.
 WIDEST, NARROWEST = 560, 96
 GAP, LETTER, AXIS = 30, 6.6, 34
-#: By how much a reader's letters may be wider.
+#: By how much a reader's font may be wider.
 WIDER = 0.2
-#: Labels beyond so many pixels are cut, with an ellipsis: on a telephone they leave room for what they name.
+#: Maximum label width in pixels; longer labels end in an ellipsis, so that panels on a phone have enough room.
 LABELS = {"wide": 190, "narrow": 150}
 _MULTIPLE = ("hconcat", "vconcat", "concat")
 

@@ -20,11 +20,11 @@ Ints = NDArray[np.int64]
 
 SCHEMA = 2
 EXPERT, POINTWISE = "expert", "pointwise"
-#: Pools of what language models judged, by how they were asked (design 7.6).
+#: Pools of judgments by language models, by prompt type (design 7.6).
 COMBINED, INDIVIDUAL = "model_combined", "model_individual"
-#: So many fields of a response are in the first schema.
+#: Number of fields of a response in the first schema.
 JUDGED = 6
-#: Judgments of a pool, beside each other: what stands in the digest.
+#: Columns of a pool's judgments in the digest.
 COLUMNS = ("unit", "coder", "dimension", "value", "vote", "k", "position")
 
 

@@ -35,7 +35,7 @@ from . import arrays, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
 
-#: Rows whose first columns agree in all but so many bits come together: memory is that of so many rows, twice.
+#: Rows whose first columns only differ in this many bits are read together, which limits memory to twice their size.
 BITS = 20
 
 

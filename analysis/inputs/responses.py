@@ -23,7 +23,7 @@ from . import arrays
 from .models import LogMeasures
 from .texts import Digest
 
-#: Rows that are held at a time; they are short.
+#: Number of rows in memory at a time; they are short.
 CHUNK = 5_000
 
 
@@ -91,7 +91,7 @@ def _answers(study: Study, response_index: dict[int, int]) -> tuple[arrays.Answe
 
 
 MEASURES = measures.NAMES
-#: So many logs are held at a time.
+#: Number of logs in memory at a time.
 LOGS_AT_ONCE = 100
 
 

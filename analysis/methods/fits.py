@@ -18,8 +18,8 @@ from .reusable_fits import ReusableFit, ReusableFits, Votes
 from .settings import REFIT, TOPICS_AND_WORKERS, AnalysisSettings, named_rng
 
 LABELS = 3
-#: Where more judgments of a dimension than these are to be fitted anew, an update goes on from the earlier fit instead
-#: of searching as an analysis does (a second for each dimension at this size), for so many iterations at most.
+#: If more judgments of a dimension than this must be fitted again, an update continues the earlier fit instead of
+#: searching (which takes a second per dimension at this size), for at most this many iterations.
 SEARCHED, WARM = 10_000, 500
 Report = Callable[[str], None]
 

@@ -19,14 +19,14 @@ from .settings import VOTES
 
 # Number of small problems fitted in one batch.
 _PROBLEMS_AT_ONCE = 4_000
-#: So many drawn comparisons are held at a time.
+#: Number of drawn comparisons in memory at a time.
 CELLS_AT_ONCE = 1_000_000
 _TAIL = 0.025
 
-#: Grades of many resamples: whole and half numbers, which single precision holds exactly.
+#: Grades in many resamples: integers and halves, which single precision represents exactly.
 Halves = NDArray[np.float32]
 
-#: From a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
+#: Maps a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
 Draw = Callable[[slice], tuple[Floats, Floats]]
 
 

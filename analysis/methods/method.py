@@ -53,7 +53,7 @@ LABELS = Section("labels", "Competence and labels", Paragraph.JUDGMENTS)
 GRADES = Section("grades", "Grades", Paragraph.GRADES)
 METRICS = Section("metrics", "Reference-based metrics", Paragraph.WRITING)
 MODELS = Section("models", "Language models as judges", Paragraph.GRADES)
-#: The sections of a report, in their order.
+#: Sections of a report, in order.
 SECTIONS = (STUDY, WRITING, AGREEMENT, LABELS, GRADES, METRICS, MODELS)
 
 

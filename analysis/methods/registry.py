@@ -38,7 +38,7 @@ from .settings import AnalysisSettings
 
 Report = Callable[[int, int, str], None]
 
-#: In the order in which sections list their tables, and the methods text its sentences.
+#: In the order of tables within sections, and of sentences in the methods text.
 METHODS: tuple[Method, ...] = (
     key_figures.METHOD,
     surveys.METHOD,

@@ -15,7 +15,7 @@ from ..tables.rows import NOTE, Row, number
 from .settings import AnalysisSettings, named_rng
 
 ALL = "all"
-#: The order in which origins stand, in tables and in the names of pairs of them.
+#: Order of origins in tables, and in the names of their pairs.
 ORIGINS = ("human", "model", "system")
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
 NO_SPREAD = "no interval: intervals of standard deviations are too unreliable"
@@ -85,7 +85,7 @@ def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tup
                 yield style, origin, chosen
 
 
-#: The parts of a distribution below which its quantiles lie.
+#: Probabilities of the quantiles of a distribution.
 QUANTILES = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
 
 

@@ -15,8 +15,7 @@ from analysis.stats.mace_posterior import AveragedPosterior
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
 from ..tables.rows import Row
 
-#: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
-#: gave erased leaves it as they leave the others.
+#: Table that stores a run's fits. It is not a result table and is not listed, but an erasure removes rows from it too.
 FITS = "fits"
 
 Votes = tuple[Ints, Ints, Ints]

@@ -70,7 +70,7 @@ class RunFacts:
         return list(dict.fromkeys(str(row[column]) for row in rows if row.get(measured) is not None))
 
 
-#: A sentence of the methods text; empty of a run that did not do what it is about.
+#: A sentence of the methods text; empty if the run did not use the method.
 Sentence = Callable[[RunFacts], str]
 
 

@@ -15,7 +15,7 @@ AVERAGED, LIKELIEST = "averaged", "likeliest"
 CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
 PUBLISHED = "published"
-#: Parameters that a preset fixes, by its name.
+#: Parameters that a preset fixes, by the name of the preset.
 PRESETS: dict[str, dict[str, Any]] = {
     PUBLISHED: {
         "restarts": 20,
@@ -225,5 +225,5 @@ class AnalysisSettings:
         return asdict(self)
 
 
-#: The parameters of an analysis by name, in the order in which forms ask for them.
+#: Parameters of an analysis by name, in the order of forms.
 PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in parameters_of(AnalysisSettings)}

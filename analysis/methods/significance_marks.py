@@ -5,11 +5,11 @@ from typing import Any
 from ..tables import value_labels
 from ..tables.rows import Row
 
-#: Adjusted p below which a difference has so many stars.
+#: Significance levels of the adjusted p-value, by number of stars.
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 SEPARATOR = " - "
 
-#: By dimension, style and origin of a mean: its stars, and what it is higher than.
+#: Marks by dimension, style and origin of a mean: its stars, and the means that it exceeds.
 Marks = dict[tuple[str, str, str], dict[str, str]]
 
 

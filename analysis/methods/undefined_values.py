@@ -6,10 +6,10 @@ from typing import Any
 from ..tables.rows import NOTE, Row
 from ..tables.table import get
 
-#: So many places are named; a wall of names says less than how many there are.
+#: Maximum number of places to list; beyond that, their number is more informative.
 NAMED = 8
 
-#: A reason, and what it is about.
+#: Reasons, and what they apply to.
 Reasons = list[tuple[str, str]]
 
 
@@ -66,7 +66,7 @@ def enumerated(places: Sequence[str], named: int = NAMED, between: str = ", ") -
 
 
 NO_INTERVALS_NOTE = "note"
-#: What captions that promise intervals hold, in whatever language.
+#: Text that marks a caption that promises intervals, in all languages.
 PROMISE = "95 %"
 
 

@@ -61,11 +61,11 @@ def row(parameters: PlanParameters, k: int, topics: int) -> Row:
 
 
 Tables = dict[str, list[Row]]
-#: So many major units of money are asked about at most: what do the next 100 dollars buy?
+#: Maximum amount of additional money in major units: what do the next 100 dollars buy?
 NEXT = 100
 UNSAID = "too few simulated judgments, or no two responses to compare"
 UNKNOWN = "one simulation is not enough for an interval"
-#: What more money may buy: the table's word, and what grows.
+#: What additional money may increase: name in the table.
 STEPS = ("topics", "k")
 
 

@@ -24,11 +24,11 @@ from ..tables.rows import Row
 from .parameters import BadPlanError, PlanParameters
 
 HUMAN = "human"
-#: As found in the published study (docs/methods/planning.md): expected where no analysis says otherwise.
+#: From the published study (docs/methods/planning.md); used without a source analysis.
 SPREAD = 2.8
 CORRELATION = 0.85
 DIFFICULTY = 0.6
-#: So many draws of the labels say what a grade is on average.
+#: Number of draws of the labels to compute a mean grade.
 _DRAWS = 256
 
 

@@ -9,7 +9,7 @@ from ..figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ..tables.rows import Row
 from .tables import MEASURES
 
-#: What is drawn, a panel each.
+#: Measures to draw, one panel each.
 PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 COLUMNS = 2

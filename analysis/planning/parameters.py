@@ -9,7 +9,7 @@ from analysis.stats.designs import BadDesignError, Design
 MOST_POINTS: Final = 40
 MOST_VOTES: Final = 100_000  # per dimension, in the largest design
 MOST_MONEY: Final = 10**12
-#: What is found first, in a few seconds: so many simulations of each design.
+#: Number of simulations of each design in the first round, which takes a few seconds.
 FIRST: Final = 5
 
 
@@ -141,7 +141,7 @@ class PlanParameters:
 _DESIGN: Final = (
     "responses", "styles", "dimensions", "forced", "both_orders", "pairs", "items", "questionnaires_per_person",
 )  # fmt: skip
-#: The range of each parameter that has one.
+#: Ranges of parameters.
 BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "topics": (2, 10_000),
     "responses": (2, 50),

@@ -23,9 +23,9 @@ from . import services
 from .parameters import PlanParameters
 from .tables import MEASURES, STEPS
 
-#: A study that has nothing yet is planned like the published one (crowdrag25, 3.2).
+#: Defaults for a study without data: the published study (crowdrag25, 3.2).
 USUAL: dict[str, Any] = {"topics": 65, "responses": 6, "styles": 3, "dimensions": 7, "forced": 1, "k": 5}
-#: Series and points beside the present design.
+#: Alternative numbers of judges (differences) and topics (factors).
 JUDGES_BESIDE = (-2, 2)
 TOPICS_BESIDE = (0.5, 1.5, 2.0)
 
@@ -117,7 +117,7 @@ def _drawn(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-#: What the table shows, in this order, with decimals; shares as shares.
+#: Measures in the table, in this order, with their decimals.
 SHOWN = {
     "difference_width": 2,
     "power_all": 2,
@@ -129,10 +129,10 @@ SHOWN = {
     "alpha": 2,
     "alpha_width": 3,
 }
-#: What the next money is asked about.
+#: Measures for which the gain from additional money is shown.
 BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accuracy", "rank_width")
 
-#: Expectations that a person may type instead of having them taken from an analysis.
+#: Assumptions that users can enter instead of taking them from an analysis.
 TYPED = {
     "competence": "mean competence",
     "competence_spread": "standard deviation of competence",

@@ -38,7 +38,7 @@ from .personal_data import detection
 from .services import ReleaseError
 
 ROWS = 5
-#: So many characters of a text are shown; the file holds all of it.
+#: Number of characters of a text in the preview; the file has the full text.
 SHOWN = 300
 
 
@@ -187,7 +187,7 @@ def _left_out(contents: Contents) -> list[dict[str, Any]]:
 
 
 PEOPLE = "participants."
-#: Tables that come from the study itself.
+#: Tables without data of participants.
 OF_NOBODY = frozenset({"topics", "passages", "retrieved", "styles", "dimensions", "runs"})
 BATCH = 1000
 
@@ -316,13 +316,13 @@ def _media_type(path: str) -> str:
     return MEDIA_TYPES.get(Path(path).suffix, "text/plain; charset=utf-8")
 
 
-#: Of what stands beside the data.
+#: Media types of the files next to the data.
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".json": "application/json",
     ".cff": "application/x-yaml",
 }
-#: What these are, in the language of the files.
+#: Descriptions of these files, in the language of the files.
 BESIDE = {
     "README.md": "Dataset card (start here)",
     "FIELDS.md": "Description of every field",

@@ -19,7 +19,7 @@ from .models import Release
 # Anything meant as an ORCID iD, valid or not; no affiliation looks like it.
 ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
-#: The groups of fields as the page shows them, each with its heading.
+#: Groups of fields on the page, with their headings.
 GROUPS = (
     ("About", ("title", "description", "creators", "doi", "notes", "embargo_until")),
     (

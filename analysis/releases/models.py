@@ -16,7 +16,7 @@ from crowdrag.studies.models import Participant, Study
 from ..enums import PUBLIC_RELEASES, RELEASE_MOVES, SERVED_RELEASES, ReleaseState
 
 PUBLIC = [str(state) for state in PUBLIC_RELEASES]
-#: What is as it is from the moment of publication on. The rest says what became of the release since.
+#: Fields that never change after publication. The others record later events.
 FROZEN = (
     *("study", "number", "title", "description", "creators", "doi", "notes", "choices", "run"),
     *("figures", "left_out", "digest", "schema_version", "built_at", "published_at"),
@@ -156,7 +156,7 @@ class Release(models.Model):
 
 
 _PUBLIC = ", ".join(f"'{state}'" for state in PUBLIC_RELEASES)
-#: Parts come in while the release is being built, and at no other time.
+#: Parts can only be added while the release is being built.
 ONLY_WHILE_BUILT = """
     PERFORM 1 FROM analysis_release WHERE id = NEW.release_id AND state = 'BUILDING';
     IF NOT FOUND THEN
@@ -164,7 +164,7 @@ ONLY_WHILE_BUILT = """
     END IF;
     RETURN NEW;
 """
-#: And what was published stays listed.
+#: Parts of published releases cannot be deleted.
 NOT_ONCE_PUBLISHED = f"""
     PERFORM 1 FROM analysis_release WHERE id = OLD.release_id AND state IN ({_PUBLIC});
     IF FOUND THEN

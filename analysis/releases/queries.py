@@ -28,7 +28,7 @@ from .personal_data import detection
 from .personal_data import services as personal_data_services
 from .personal_data.models import PersonalDataFinding
 
-#: The tables whose rows are figures of their own, with their names in the singular and the plural.
+#: Tables whose numbers of rows are key figures, with singular and plural labels.
 COUNTED = (
     ("topics", ("topic", "topics")),
     ("responses", ("response", "responses")),
@@ -36,7 +36,7 @@ COUNTED = (
     ("grades", ("grade", "grades")),
     ("log_events", ("writing event", "writing events")),
 )
-#: Which table an example loads, if it holds something.
+#: Table loaded in the example: the first that has rows.
 FIRST = ("responses", "judgments", "topics")
 
 
@@ -128,14 +128,14 @@ def _everything(folder: str, base: str) -> str:
 
 PAGE = 25
 FINDINGS = 20
-#: A text with more characters gets a wide column.
+#: Longer texts get a wide column.
 LONG = 30
-#: So many finished runs are offered, the latest ones.
+#: Number of latest finished runs offered.
 RUNS = 30
-#: What the folders of files are for, in the order in which they are shown: first what describes the release.
+#: Purposes of folders, in display order; documentation first.
 FOLDERS = {"": ""} | {form.folder: form.purpose for form in FORMATS}
 
-#: What was not taken out since.
+#: Files that were not removed.
 STANDS = Q(removed_at__isnull=True)
 
 latest = releases_services.latest

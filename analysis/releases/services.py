@@ -16,7 +16,7 @@ from . import storage
 from .choices import Choices
 from .models import Release, ReleaseLink
 
-#: What is said of a release beside its choices.
+#: Metadata of a release, besides its choices.
 SAID = ("title", "description", "creators", "doi", "notes", "embargo_until")
 
 
@@ -224,7 +224,7 @@ def newer(release: Release) -> Release | None:
     return later.newest_first().first()
 
 
-#: What a private link shows: what is built and was not taken back.
+#: States in which private links work: built and not withdrawn.
 SHOWN = (ReleaseState.READY, ReleaseState.PUBLISHED, ReleaseState.MARKED)
 LONGEST = timedelta(days=366)
 # Do not record the use of a link for every part of a download.

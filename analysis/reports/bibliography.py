@@ -132,7 +132,7 @@ _WORKS = (
           journal="Biometrika", volume="34", pages="28--35", year="1947"),
 )
 # fmt: on
-#: Those of the uplift experiment's baselines stand with these.
+#: Works about the baselines of the uplift experiment.
 _OF_BASELINES = (
     _work(baseline.work.key, baseline.work.kind, **baseline.work.fields)
     for baseline in BASELINES.values()

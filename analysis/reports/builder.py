@@ -22,7 +22,7 @@ from .types import About, Chart, Report, Section
 
 #: Longer tables are not printed in a report.
 MOST_ROWS = 400
-#: Packages whose versions a result may hang on; the run keeps those of all.
+#: Packages that may influence results; the run stores the versions of all packages.
 PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers", "altair", "vl-convert-python")
 
 

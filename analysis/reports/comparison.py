@@ -16,9 +16,9 @@ from ..tables.value_labels import ValueLabels
 from . import report_kinds
 from .builder import long_table
 
-#: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
+#: Relative tolerance for equal numbers, for rounding differences between machines.
 TOLERANCE = 1e-9
-#: Of each table so many changes are shown, the largest first.
+#: Number of changes shown for each table, the largest first.
 SHOWN = 20
 
 
@@ -303,7 +303,7 @@ def _plain(value: Any) -> str:
     return "–" if value is None or value == "" else str(value)
 
 
-#: Runs that stand beside each other at most, and the rows of a table that is shown so: more is no overview.
+#: Maximum number of runs to compare, and of rows of a table in the comparison.
 MOST_RUNS = 6
 MOST_ROWS = 60
 

@@ -49,7 +49,7 @@ def html_context(report: Report) -> dict[str, object]:
     }
 
 
-#: A pixel of a chart in millimetres on paper: letters of 12 pixels come out at 8 points.
+#: Size of a chart pixel on paper in millimetres: 12-pixel text becomes 8 points.
 MILLIMETRES = 0.235
 WIDEST = 174.0
 NO_BREAK = "\u00a0"

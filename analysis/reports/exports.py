@@ -18,7 +18,7 @@ Files = Iterator[tuple[str, bytes]]
 FIGURES = "figures"
 TEX = "application/x-tex; charset=utf-8"
 TABLE_TYPES = {**run_tables.MEDIA_TYPES, "tex": TEX}
-#: The report's own files: how each is written, and what it is.
+#: Files of the report: writer and description.
 WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
     "report.html": (documents.write_html, "text/html; charset=utf-8"),
     "report.pdf": (documents.write_pdf, "application/pdf"),

@@ -11,7 +11,7 @@ from ..tables.rows import Row
 from ..tables.table import Column
 
 SHOWN = 3
-#: What these reasons say begins so, or is one of these: the number stands, its interval does not.
+#: Reasons with this prefix, or in this set, concern only the interval of a number.
 NO_INTERVAL = "no interval: "
 OF_INTERVALS = {agreement_compute.ONE_TOPIC, response_groups.ONE_TOPIC, leaderboard_compute.ONE_TOPIC}
 

@@ -11,7 +11,7 @@ from .types import Methods, Report
 
 #: Longer tables break over pages.
 LONGEST = 40
-#: Rows of a tabular end in `\\`, which takes a `[` or `*` that follows for its own: brackets and stars stand in braces.
+#: A row of a tabular ends in `\\`, which would take a following `[` or `*` as an argument, so these are in braces.
 _ESCAPED = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "[": "{[}", "]": "{]}",
     "*": "{*}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}",
@@ -19,10 +19,10 @@ _ESCAPED = str.maketrans({
     "'": r"\textquotesingle{}", "\u202f": r"\,", "\u00a0": "~", UNDEFINED: "--", MINUS: "$-$",
 })  # fmt: skip
 _DASHES = re.compile(r"(--+)")
-#: Letters across the text of a page, upright at 10 points, and how many more go in at smaller ones.
+#: Characters per line of an upright page at 10 points, and the factors for smaller fonts.
 LETTERS = 72
 SIZES = ((1.0, ""), (1.1, r"\small"), (1.25, r"\footnotesize"), (1.45, r"\scriptsize"))
-#: Across a page that is turned.
+#: Factor for a rotated page.
 TURNED = 1.6
 
 

@@ -15,7 +15,7 @@ from . import bibliography, builder, services
 from .types import Report
 
 METHODS, PROVENANCE = "methods", "about"
-#: A page prints so many rows of a table; its files have all.
+#: Maximum number of rows of a table on a page; files have all rows.
 ROWS_PRINTED = 25
 KEPT_SECONDS = 3600
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .display_table import DisplayColumn, DisplayTable, Value
 
-#: Between a column's key and what it is spread over; in no key of a table.
+#: Separates the key of a column from the values that it is spread over; never part of a key.
 _OVER = "\x1f"
 Key = tuple[Value, ...]
 Rows = Sequence[Mapping[str, Value]]

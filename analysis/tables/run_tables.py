@@ -20,9 +20,9 @@ MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-#: Kinds of runs with result tables: analyses, updates of one, plans, and experiments (EXPERIMENT before their name).
+#: Kinds of runs with result tables: analyses, their updates, plans, and experiments (name prefixed with EXPERIMENT).
 ANALYSIS, UPDATE, PLAN, EXPERIMENT = "analysis", "analysis.update", "plan", "experiment."
-#: The parameter of an update that names its analysis by key.
+#: Parameter of an update with the key of its analysis.
 UPDATE_OF = "of"
 # Characters that begin a formula in spreadsheets.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -69,7 +69,7 @@ def runs_with_tables() -> Q:
     return Q(kind__in=(ANALYSIS, UPDATE, PLAN)) | Q(kind__startswith=EXPERIMENT)
 
 
-#: Where the questions of an experiment come from (`source` of its parameter `collection`): the study's own texts.
+#: Source of an experiment's questions (`source` in its parameter `collection`): the study's own texts.
 STUDY, RESPONSES = "study", "responses"
 OF_STUDY = (STUDY, RESPONSES)
 

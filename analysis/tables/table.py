@@ -15,7 +15,7 @@ from django.utils.functional import Promise
 
 LazyText = str | Promise
 
-#: What the ids in a column are of; `words` of a column names one of these, or "id" for others.
+#: Kinds of IDs in a column, for its `words`; "id" for others.
 PARTICIPANT, RESPONSE, TOPIC = "participant", "response", "topic"
 IDS = frozenset({PARTICIPANT, RESPONSE, TOPIC, "id"})
 
@@ -140,7 +140,7 @@ def count(key: str, label: LazyText) -> Column:
     return Column(key, label, 0)
 
 
-#: All tables by name, in the order in which lists name them.
+#: All tables by name, in the order of lists.
 TABLES: dict[str, Table] = {}
 
 

@@ -105,7 +105,7 @@ def styles(study: Study) -> dict[str, str]:
     return {str(name): str(label or name) for name, label in labels} | {ALL: "All styles"}
 
 
-#: A question and when it was asked ("entry", "exit"), as rows of the table `survey` name them.
+#: A question and when it was asked ("entry", "exit"), as in the table `survey`.
 Key = tuple[str, str]
 
 

@@ -20,15 +20,14 @@ from ..settings import AnalysisSettings
 Mask = NDArray[np.bool_]
 #: Unit, coder and value of each vote.
 Votes = tuple[Ints, Ints, Ints]
-#: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
-#: too.
+#: Selected coders. All others are a sample of people who might have judged, so their intervals include judges.
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "this split has no presented pair with judgments by two people or more"
 ONE_TOPIC = (
     f"an interval needs at least two topics (usually more), {agreement.FEWEST_CODERS} judges unless they were "
     "selected, and judgments that differ"
 )
-#: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
+#: Coders whose intervals have too low a coverage to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
 TOO_RARELY = "no interval: the excluded judges depend on the same votes, so intervals would be too narrow"
 

@@ -15,7 +15,7 @@ from .. import undefined_values
 from ..undefined_values import reasons
 
 HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
-#: The same of a study that nobody has judged yet.
+#: The headline of a study without judgments.
 WRITTEN = ("topics", "responses", "judgments")
 
 

@@ -19,7 +19,7 @@ from ..text_features import TextFeatures
 RETRIEVED = "retrieved"
 CITED, UNCITED = "cited", "uncited"
 
-#: A style, the name of a pair, the place of its topic in the weights, and a value.
+#: Style, name of a pair of sets, index of the topic in the weights, and value.
 Value = tuple[str, str, int, float]
 
 

@@ -20,7 +20,7 @@ from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 
 PARTICIPANTS_PER_PAGE = 50
-#: Judges whose votes stand beside those of the analysed ones on the page of a pair.
+#: Kinds of judges whose votes are shown next to those of the analysed judges on the page of a pair.
 OTHER_JUDGES = {
     EXPERT: "expert",
     COMBINED: "language model, all dimensions at once",

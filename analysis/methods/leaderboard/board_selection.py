@@ -16,7 +16,7 @@ from .boards import ORIGIN, PARTICIPANT
 from .tables import JUDGES
 from .votes_by_judges import ALL, GOLD
 
-#: Choices of a filter: values with their labels.
+#: Options of a filter: values with their labels.
 Choices = list[tuple[str, str]]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...inputs.arrays import Inputs, Ints
 
 PARTICIPANT, ORIGIN = "participant", "origin"
-#: Smaller differences between resamples are rounding errors of values that are all the same.
+#: Smaller differences between resamples are rounding errors of equal values.
 NEVER_VARIES = 1e-9
 
 

@@ -9,12 +9,12 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from .compute import systems
 
-#: So many participants are shown: the best over all dimensions.
+#: Number of participants shown: the best over all dimensions.
 MOST = 20
 LONGEST = 18
-#: So that the number in a cell can be read on its colour, in both themes.
+#: Keeps the number in a cell legible on its colour in both themes.
 DEEPEST = 0.65
-#: The matrix of win rates: few systems have wide cells, so that the chart is not enlarged on a page.
+#: Win-rate matrix: cells are wide if there are few systems, so that the chart is not enlarged on a page.
 NARROWEST_CELL, WIDEST_MATRIX = 44, 560
 
 

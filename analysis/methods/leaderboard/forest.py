@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Intervals beyond so many times the range of the points leave the plot, so that one wide interval flattens no other.
+#: Intervals may exceed the range of the points by this factor, so that one wide interval does not compress the others.
 REACH = 1.0
-#: The plot is at least so wide, in units of merit.
+#: Minimum width of the plot in units of merit.
 NARROWEST = 0.5
 TICKS = 5
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

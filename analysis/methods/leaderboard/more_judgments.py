@@ -13,9 +13,9 @@ from ...tables.rows import Row
 from ..fits import Fitted
 from .votes_by_judges import ALL
 
-#: Adjusted p below which a difference counts as found, and the probability with which it should be found.
+#: Significance level of the adjusted p-value, and power.
 SIGNIFICANT, POWER = 0.05, 0.8
-#: With more than so many times the present topics, the formula says nothing: the difference may as well be 0.
+#: If more than this multiple of the present topics is needed, the formula is meaningless: the difference may be 0.
 MOST_TIMES = 10
 
 

@@ -22,9 +22,9 @@ from .forest import forest
 
 PER_PAGE = 50
 TESTS_PER_PAGE = 25
-#: Whether neighbours in rank differ is said of so many participants from the top.
+#: Number of participants from the top for which neighbours in rank are compared.
 LEADERS = 5
-#: Cells of the matrix have so many shades on each side.
+#: Number of shades of matrix cells on each side.
 SHADES = 5
 
 

@@ -14,7 +14,7 @@ from .boards import PARTICIPANT
 from .forest import forest
 from .votes_by_judges import ALL
 
-#: So many of the best and of the worst responses are listed.
+#: Number of best and of worst responses in the list.
 LISTED = 5
 
 

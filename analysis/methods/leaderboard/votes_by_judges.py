@@ -14,7 +14,7 @@ from ...inputs.arrays import COMBINED, EXPERT, INDIVIDUAL, Inputs, Ints, Pool
 from ..agreement.compute import CHOSEN, coders_of
 from ..context import Context
 
-#: The names of styles and dimensions when all count together.
+#: Name of all styles or dimensions together.
 ALL = "all"
 #: Gold labels instead of judgments.
 GOLD = "gold"

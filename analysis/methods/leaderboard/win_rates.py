@@ -11,7 +11,7 @@ from ..context import Context
 from .boards import PARTICIPANT, Board, boards
 from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 
-#: Win rates are computed between so many participants: the best by merit over all dimensions.
+#: Number of participants with win rates: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
 FEW = "no interval: an interval needs two topics, and two judges unless they were selected"

@@ -27,7 +27,7 @@ from ..order_effects.compute import ALL, FRONT, NEUTRAL
 from ..settings import named_rng
 
 INFERENCES = {COMBINED: "combined", INDIVIDUAL: "individual"}
-#: Labels of presented pairs (places of the left and the right response), by dimension.
+#: Labels of presented pairs (indices of the left and the right response), by dimension.
 Gold = dict[str, dict[tuple[int, int], int]]
 
 
@@ -146,7 +146,7 @@ NO_OWN = "no pair on which both the model and the gold label chose has one respo
 NO_OWN_GOLD = "no pair of one response by the model and one by another has a gold label"
 NO_OTHER_GOLD = "no pair without the model's own responses has a gold label: let it also judge pairs of other responses"
 SHARES = ("model", "gold", "difference")
-#: Its agreement with people where one of the two responses is its own, and where none is or both are.
+#: Agreement with people on pairs with exactly one of the model's own responses, and on all other pairs.
 AGREEMENTS = ("alpha_own", "alpha_others")
 SELF_PREFERENCE_MEASURES = (*SHARES, *AGREEMENTS)
 
@@ -237,7 +237,7 @@ NO_INFERENCE = "only one prompt type was used: let the model judge all dimension
 ONE_DIMENSION = "the model judged no other dimension of these pairs"
 NO_CHOICE = "the model chose neither response in any pair"
 ALL_EQUAL = "all judgments of the model on this dimension are the same"
-#: One judgment is not remarkable for being like itself.
+#: A single judgment is always equal to itself.
 FEWEST_EQUAL = 2
 MEASURES = ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
 SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")

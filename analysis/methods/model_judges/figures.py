@@ -11,13 +11,13 @@ from . import tables as declared
 
 PANEL = 150
 ROW = 30
-#: Letters of a title that fit over a panel.
+#: Number of characters of a title that fit over a panel.
 TITLE = 20
-#: More models than these would make a chart that nobody can take in; the table has all.
+#: Charts with more models would be unreadable; the table has all.
 MOST_MODELS = 6
-#: The measure that compares both ways of asking.
+#: The measure that compares both prompt types.
 BOTH_WAYS = "alpha_inference"
-#: Where a measure says "nothing": no more agreement than chance, no side preferred.
+#: Value of a measure without an effect: no more agreement than by chance, or no preferred side.
 NOTHING = {"front_preference": 0.5}
 
 

@@ -18,9 +18,9 @@ from .tables import INFERENCES, MEASURES, SIZES
 
 MODELS_PER_PAGE = 5
 NAMES = ("model_judges", "model_self_preference")
-#: What Table 9 holds of each way of asking; how both ways agree stands once.
+#: Columns of Table 9 for each prompt type; the agreement between prompt types is shown once.
 OF_A_WAY = ("alpha_orders", "alpha_gold", "mean_rho", "front_preference")
-#: What analyses made before this was reckoned do not hold.
+#: Columns that older analyses do not have.
 AGREEMENT: Row = dict.fromkeys(
     f"{name}{end}" for name in compute.AGREEMENTS for end in ("", "_low", "_high")
 ) | dict.fromkeys(("items_own", "items_others"))

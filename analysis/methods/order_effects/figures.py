@@ -8,7 +8,7 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from . import tables as declared
 
-#: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
+#: Height of a dimension, with three or two parts in a panel.
 ROW = 40
 
 

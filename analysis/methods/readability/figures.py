@@ -7,7 +7,7 @@ from ...figures.vega_lite import Labels, Spec, Tables, coloured_areas, data, ori
 from ...tables import value_labels
 from .tables import EASES
 
-#: Reading ease is shown in classes of so many points; what lies beyond the ends is counted there.
+#: Bin width of the histogram; values beyond its ends are counted in the outer bins.
 EASE_STEP, EASE_FROM, EASE_TO = 5, -30, 100
 
 

@@ -31,7 +31,7 @@ from .encodings import EncoderChoice
 from .models import Encoder, Encoding
 
 KIND = "metrics.bertscore"
-#: A unit holds topics of about so many responses: some seconds on two cores with the bundled model.
+#: Approximate number of responses in a unit: a few seconds on two cores with the bundled model.
 TEXTS_IN_A_UNIT = 24
 
 
@@ -212,11 +212,11 @@ def queue() -> str:
     return Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
 
 
-#: What an English word comes to, with its part of punctuation.
+#: Average number of tokens per English word, including punctuation.
 TOKENS_IN_A_WORD = 1.35
-#: Measured on two cores (docs/methods/bertscore.md); what earlier runs took here counts for more.
+#: Measured on two cores (docs/methods/bertscore.md); earlier runs on this system take precedence.
 SECONDS_PER_TOKEN = {BUNDLED: 0.0002}
-#: Torch and the model are loaded.
+#: Time to load Torch and the model.
 SECONDS_TO_LOAD = 10.0
 
 

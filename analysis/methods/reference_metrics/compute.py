@@ -32,9 +32,9 @@ UNRANKED = (
     "grades and different scores"
 )
 
-#: A candidate and its reference, as places in `Inputs.responses`.
+#: A candidate and its reference, as indices in `Inputs.responses`.
 Pair = tuple[int, int]
-#: The score of a candidate against a reference, both without citation markers.
+#: Scores a candidate against a reference, both without citation markers.
 Score = Callable[[str, str], float]
 
 
@@ -110,7 +110,7 @@ def _bleu() -> Score:
     return lambda candidate, reference: bleu.score(candidate, [reference])
 
 
-#: The metrics that compare texts as they stand; each is made anew for each topic, and keeps its texts in words.
+#: Metrics of surface texts; each is created anew for each topic, because it caches the words of texts.
 OVERLAPS: Mapping[str, Callable[[], Score]] = {
     BLEU: _bleu,
     ROUGE_L: lambda: RougeL().score,

@@ -187,7 +187,7 @@ def _rounded(value: float) -> float | None:
     return None if np.isnan(value) else round(value, DECIMALS) + 0.0
 
 
-#: Says that an analysis leaves BERTScores out.
+#: Setting of an analysis without BERTScores.
 NO_SCORES = "none"
 
 

@@ -4,7 +4,7 @@ from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from .tables import METRICS, RANKINGS
 
-#: As crowdrag25, Table 8, has them.
+#: As in crowdrag25, Table 8.
 ORDER = ("best_worst", "full")
 DASHES = ([1, 0], [6, 3], [2, 2])
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")

@@ -75,7 +75,7 @@ def offer(study: Study, shown: Run | None) -> Offer:
     )
 
 
-#: In the order of the paper's table: best and worst alone first, then the whole ranking; the neural metric first.
+#: Order of the paper's table: best and worst first, then the whole ranking; the neural metric first.
 SHOWN_RANKINGS = ("best_worst", "full")
 
 

@@ -13,7 +13,7 @@ class Metric:
     citation: str
 
 
-#: By the name that tables have, in the order of the page and of files.
+#: By name as in tables, in the order of pages and files.
 METRICS = {
     "bertscore": Metric("BERTScore", "BERTScore F1 [@zhang2020]"),
     "bleu": Metric("BLEU", "sentence-BLEU [@post2018]"),

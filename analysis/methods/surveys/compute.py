@@ -13,7 +13,7 @@ from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
 from ..response_groups import Resampling, cells, with_reason
 
-#: A question with more different answers is no scale: its answers are not listed one by one.
+#: Questions with more distinct answers are not scales; their answers are not listed individually.
 MOST_OPTIONS = 11
 
 Answers = dict[tuple[str, str], tuple[Ints, Floats]]

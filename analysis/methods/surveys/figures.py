@@ -5,7 +5,7 @@ import textwrap
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
-#: Questions stand over their panel in lines of so many letters; no question needs more lines to be told from others.
+#: Line length and maximum number of lines of a question over its panel, enough to distinguish questions.
 QUESTION_WIDTH, QUESTION_LINES, LINE = 34, 4, "|"
 
 

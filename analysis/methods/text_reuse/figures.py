@@ -8,7 +8,7 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from ..reference_metrics.figures import DASHES
 
-#: Cumulative shares are drawn at each whole BLEU: finer than a curve of this size can show.
+#: Cumulative shares are drawn at integer BLEU scores, more finely than the size of the chart can show.
 BLEUS = np.arange(101)
 
 

@@ -6,13 +6,13 @@ from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from .tables import PROCESS
 
-#: The measures that are drawn, in this order, where a log says them.
+#: Measures to draw, in this order, if logs have them.
 SHOWN = (
     "active_seconds", "pauses", "revisions", "deleted", "at_once_share", "passage_share", "pasted_share",
     "passages_opened", "away_seconds",
 )  # fmt: skip
 BINS = 20
-#: A few logs that lie open over night would stretch an axis: what lies beyond this quantile is counted at its end.
+#: A few logs left open overnight would stretch an axis: values above this quantile are counted at its end.
 LAST = 0.98
 
 

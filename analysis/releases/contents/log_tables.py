@@ -32,7 +32,7 @@ BROKEN = "the log cannot be read"
 MINUTE = 60_000
 _RESPONSE = ContentColumn("response", "text", False, "The resulting response.", "responses.response")
 _SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f\u0964\n]")
-#: Measures that say how long something took, or how fast it went: times, whatever their unit is.
+#: Measures of durations or speed: they count as times, whatever their unit.
 _TIMES = frozenset(
     {
         "seconds",
@@ -46,7 +46,7 @@ _TIMES = frozenset(
     }
 ) | {"burst_characters", "immediate_revisions", "absences", "at_once_share"}
 _SECONDS = frozenset(name for name in measures.NAMES if name.endswith("seconds"))
-#: Kinds of events that say nothing but when something was or how long it took.
+#: Kinds of events that only contain times or durations.
 _OF_TIME = frozenset({"k", "d", "j"})
 # Fields of a change, for events that are no changes.
 _NO_CHANGE: list[Any] = [None] * 7

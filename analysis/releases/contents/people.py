@@ -25,7 +25,7 @@ WITHDRAWN = "people withdrew their consent"
 NEVER_ASKED = "there is no recorded consent of the people who gave them"
 NOT_AGREED = "people did not agree to the release"
 OTHER_TERMS = "people agreed to the release under other terms ({licence})"
-#: Whose texts may go under any terms.
+#: Licence of texts that may be released under any terms.
 FREE = "CC0-1.0"
 PERSONS = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
 

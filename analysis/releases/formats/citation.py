@@ -59,7 +59,7 @@ _ALL = (
     Licence("PDDL-1.0", "Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
 )
 KNOWN = {licence.spdx: licence for licence in _ALL}
-#: As people write them. Of these there is one version; another licence without a version is not guessed.
+#: Common names of licences that have only one version; other names without a version are ambiguous.
 _ALSO = {"cc0": "CC0-1.0", "odc-by": "ODC-By-1.0", "odbl": "ODbL-1.0", "pddl": "PDDL-1.0"}
 _WRITTEN = {licence.spdx.lower(): licence for licence in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
 

@@ -67,7 +67,7 @@ JSON_LINES: Final = Format(
     suffix=".jsonl.gz",
     open_table=lambda folder, path, table, _schema: tabular.json_lines(folder, path, table),
 )
-#: In the order in which pages and README.md name them.
+#: In the order of pages and README.md.
 FORMATS: Final = (
     JSON_LINES,
     Format(

@@ -15,9 +15,9 @@ from writing.models import Response, SurveyAnswers, WritingLog
 from ...enums import TextSource
 
 CHUNK = 500
-#: What was searched for in the passages (docs/reference/log-format.md).
+#: Searches in the passages (docs/reference/log-format.md).
 SEARCH = "q"
-#: Beside where a log was changed, so much of the text is looked at: no rule's pattern is longer.
+#: Number of characters of context around a change; no rule has a longer pattern.
 AROUND = 200
 # Questions in surveys about the person.
 _OF_ONESELF = (

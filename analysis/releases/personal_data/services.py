@@ -17,9 +17,9 @@ from ...enums import PersonalVerdict, TextSource
 from . import free_texts
 from .models import PersonalDataFinding
 
-#: So much is shown of a text before and behind what was found.
+#: Number of characters shown before and after a finding.
 AROUND = 120
-#: Where a text stands: source, row, and which of the row's texts.
+#: Place of a text: source, primary key, and field.
 Place = tuple[str, int, str]
 
 
