@@ -52,7 +52,7 @@ class Response:
     """A response of the inputs; `topic` and `participant` are names.
 
     `text` is the digest of its text, which is not part of the inputs (`texts.Texts` reads it). `ranking` is the index
-    of its topic's passages in `Inputs.rankings`. Both are unknown (-1) in inputs of the first schema.
+    of its topic's passages in `Inputs.rankings`, or -1 in inputs of the first schema, which have neither.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Answer:
 class Process:
     """Measures of a response's writing log; NaN is stored as None.
 
-    `measures` are named in `loading.processes.MEASURES`.
+    `measures` are named in `writing_process.measures.NAMES`.
     """
 
     response: int

@@ -41,13 +41,13 @@ class Context:
         Pools with their MACE models: the analysed pool; experts and pointwise raters if there are any.
     masks : dict of str to ndarray of bool
         Splits of the analysed pool's units: complete and, for pairs, differentiable and minimal.
-    redrawn : dict of str to Redrawn or None
+    redrawn : dict of str to ResampledFits or None
         Pools in every resample, if competences are refitted or judges are drawn too; None: the labels stay the same.
     tables : dict
         Tables of earlier methods, by name.
     step : callable
         Reports progress; call it before work that takes seconds.
-    earlier : Earlier or None
+    earlier : ReusableFits or None
         The analysis that this one updates.
     graded : tuple of Graded and Resampled, or None
         Grades and their resamples, once computed.

@@ -100,7 +100,7 @@ def in_order_of_needs(methods: Iterable[Method]) -> list[Method]:
 
 @dataclass(frozen=True)
 class Results:
-    """Tables by name, the summary for pages, and the fits from which later updates start (`earlier.FITS`)."""
+    """Tables by name, the summary for pages, and the fits from which later updates start (`reusable_fits.FITS`)."""
 
     tables: Tables
     summary: dict[str, Any]

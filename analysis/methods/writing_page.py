@@ -29,7 +29,7 @@ READ = (
     "lengths", "readability", "citation_overlap", "citation_order", "citation_rank_medians", "survey",
     "writing_process_means", "responses", "text_reuse_shares",
 )  # fmt: skip
-#: Table that comes with the chart of Figure 3.
+#: Table shown together with the chart of Figure 3.
 REUSE = "text_reuse"
 
 Words = str | Promise

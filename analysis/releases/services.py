@@ -36,7 +36,7 @@ def create(
 
     Parameters
     ----------
-    said
+    fields
         Any of `SAID`; `title` is required.
 
     Raises

@@ -26,7 +26,7 @@ def notes(
 
     Parameters
     ----------
-    rows, said : sequence of mapping
+    rows, labelled_rows : sequence of mapping
         The rows as stored, and in words.
     unprinted : sequence of str
         Hidden columns, which cannot identify a row.

@@ -33,7 +33,7 @@ class Offer:
 
     Attributes
     ----------
-    models : list of Offered
+    models : list of OfferedEncoder
         The default first.
     run : Run or None
         The latest run, if it is running, failed or was cancelled.

@@ -1,8 +1,8 @@
 """A table of a release: its columns with their meanings, and its rows, which are read again on each iteration.
 
 Formats depend on nothing else. Large tables may also be read by columns, one chunk at a time, which avoids an object
-per row. Rows are streamed from one database snapshot (`corpus.consistent`), so memory does not depend on the number of
-rows, and all formats see the same rows.
+per row. Rows are streamed from one database snapshot (`inputs.snapshots.repeatable_read`), so memory does not depend on
+the number of rows, and all formats see the same rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence

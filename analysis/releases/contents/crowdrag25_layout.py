@@ -1,7 +1,7 @@
 """The release in the layout of the CrowdRAG-25 corpus, which other tools and this system's import can read.
 
-Rows are made as in an export (`corpus.published`), but from the selected data, with the names, times and texts of the
-release. Data that do not fit the layout are counted.
+Rows are made as in an export (`analysis.crowdrag25`), but from the selected data, with the names, times and texts of
+the release. Data that do not fit the layout are counted.
 """
 
 from collections.abc import Callable, Iterator

@@ -48,7 +48,7 @@ class Contents:
 def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
     """Read the contents of a release; `release` identifies it within the study, as in `3`.
 
-    Call this inside `corpus.consistent.reading()` and read the rows there too: everything is then from one moment.
+    Call this inside `inputs.snapshots.repeatable_read` and read the rows there too: everything is then from one moment.
     """
     people, count = People(study, choices), ExclusionCount()
     blackout = Redaction(study, choices)

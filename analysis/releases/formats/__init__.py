@@ -1,4 +1,4 @@
 """File formats of a release: complete ones, one for spreadsheets, and those that tools of the field read.
 
-`writing.write` writes a folder; docs/reference/release-formats.md describes it for users of the data.
+`release_writer.write_files` writes a folder; docs/reference/release-formats.md describes it for users of the data.
 """

@@ -269,7 +269,7 @@ def parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -
 
 @contextmanager
 def spreadsheet(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]:
-    """Write a table as CSV: texts quoted, missing values empty, and no cell that begins a formula (`cells`)."""
+    """Write a table as CSV: texts quoted, missing values empty, and no cell that begins a formula (`safe`)."""
     fields = pa.schema([(column.name, _cell_type(column)) for column in table.columns])
     with (
         folder.file(path, CSV, table.meaning) as file,

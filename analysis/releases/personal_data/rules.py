@@ -352,7 +352,7 @@ def find(
 
     Parameters
     ----------
-    own
+    own_answers
         Survey answers of the person about themselves; found wherever they occur as a word.
     known
         Participant IDs on platforms, in lower case.
