@@ -35,7 +35,7 @@ from . import arrays, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
 
-#: Rows whose first columns only differ in this many bits are read together, which limits memory to twice their size.
+#: Rows whose first columns differ only in this many low bits are read together; memory is twice that of such a group.
 BITS = 20
 
 

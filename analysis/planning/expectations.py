@@ -129,7 +129,7 @@ def source_of_analysis(
 
 
 def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
-    """Adjust competences to the given mean and spread, if any."""
+    """Draw competences with the given mean and spread; by default those of the source."""
     able = 1 - competence.spam.mean(axis=1)
     mean = parameters.competence if parameters.competence is not None else float(able.mean())
     spread = parameters.competence_spread if parameters.competence_spread is not None else float(able.std())

@@ -92,7 +92,7 @@ def density_rows(
 def _pairs(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> tuple[list[Value], list[Value]]:
     """Return overlap and rank order of citations.
 
-    Compares each response with its passages, and every two responses to the same topic in the same style.
+    They are computed between each response and its passages, and between responses to the same topic in the same style.
     """
     overlap: list[Value] = []
     order: list[Value] = []

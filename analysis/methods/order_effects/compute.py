@@ -127,7 +127,7 @@ def _votes(main: Fitted, fit: Fit) -> _Votes:
 
 
 def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings) -> dict[str, Estimate]:
-    """Compute alpha of each order for pairs judged in both, and of both orders in canonical orientation."""
+    """Compute alpha of each order for pairs judged in both, and of both orders together in canonical orientation."""
     if not fit.dimension.is_preference or np.any(main.pool.right[fit.unit] < 0):
         return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NOT_PREFERENCES))
     votes = _votes(main, fit)
