@@ -1,16 +1,16 @@
-"""The app's registration."""
+"""App configuration."""
 
 from django.apps import AppConfig
 
 
 class AnalysisConfig(AppConfig):
-    """Analysis."""
+    """The analysis app."""
 
     name = "analysis"
     verbose_name = "Analysis"
 
     def ready(self) -> None:
-        """Make analyses known to the runs, and put their results into a study's navigation and onto its home."""
+        """Register run kinds, and add results to the navigation and the home page of studies."""
         from crowdrag.jobs import schedules
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part

@@ -1,4 +1,4 @@
-"""Words of results, as they stand in the tables (docs/reference/tables.md)."""
+"""Enumerations used in results (docs/reference/tables.md)."""
 
 from django.db import models
 
@@ -16,7 +16,7 @@ class Coders(models.TextChoices):
 
 
 class Split(models.TextChoices):
-    """Which presented pairs an agreement is over."""
+    """The presented pairs for which agreement is computed."""
 
     COMPLETE = "complete", "all pairs"
     DIFFERENTIABLE = "differentiable", "differentiable"
@@ -25,7 +25,7 @@ class Split(models.TextChoices):
 
 
 class Label(models.TextChoices):
-    """A gold label of a presented pair: a is the left response."""
+    """A gold label of a presented pair: A is the left response."""
 
     A = "a", "left"
     N = "n", "neither"
@@ -33,7 +33,7 @@ class Label(models.TextChoices):
 
 
 class ReleaseState(models.TextChoices):
-    """Where a release stands; from PUBLISHED on nothing of it changes any more, but for what is taken out of it."""
+    """State of a release; from PUBLISHED on, its contents only change by removals."""
 
     DRAFT = "DRAFT", "draft"
     BUILDING = "BUILDING", "being built"
@@ -43,9 +43,9 @@ class ReleaseState(models.TextChoices):
     WITHDRAWN = "WITHDRAWN", "withdrawn"
 
 
-#: What the public knows of.
+#: States with a public page.
 PUBLIC_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED, ReleaseState.WITHDRAWN)
-#: Whose files anybody may have, once no embargo stands in the way.
+#: States in which files are public, unless under embargo.
 SERVED_RELEASES = (ReleaseState.PUBLISHED, ReleaseState.MARKED)
 RELEASE_MOVES = (
     (ReleaseState.DRAFT, ReleaseState.BUILDING),
@@ -60,7 +60,7 @@ RELEASE_MOVES = (
 
 
 class PersonalKind(models.TextChoices):
-    """What sort of personal data a text may hold."""
+    """Kind of possible personal data in a text."""
 
     EMAIL = "EMAIL", "e-mail address"
     PHONE = "PHONE", "telephone number"
@@ -78,7 +78,7 @@ class PersonalKind(models.TextChoices):
 
 
 class TextSource(models.TextChoices):
-    """The kinds of texts that are searched for personal data."""
+    """Kind of text that is searched for personal data."""
 
     RESPONSE = "RESPONSE", "response"
     LOG = "LOG", "earlier version of a response"
@@ -88,7 +88,7 @@ class TextSource(models.TextChoices):
 
 
 class PersonalVerdict(models.TextChoices):
-    """What is done with what looks like personal data."""
+    """Decision on possible personal data."""
 
     RELEASE = "RELEASE", "release (not personal data)"
     KEEP = "KEEP", "release although it is personal data (reason required)"

@@ -1,4 +1,4 @@
-"""Tables of the analysis, one model a file."""
+"""Models of the analysis app."""
 
 from .experiments.models import CachedOutput, UnitResult
 from .inputs.models import LogMeasures, Snapshot

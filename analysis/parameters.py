@@ -1,7 +1,6 @@
-"""Parameters of analyses and experiments, stated once: forms, the API, the command line and checks follow from them.
+"""Declarations of parameters, from which forms, API, command line and checks are generated.
 
-A set of parameters is a frozen dataclass. Each of its fields is made by `parameter`, which keeps what people must know
-of it beside its default:
+A set of parameters is a frozen dataclass. Each field is created by `parameter`, with its default and description:
 
     @dataclass(frozen=True)
     class Settings:
@@ -19,34 +18,34 @@ _KEY = "parameter"
 
 
 class BadParameterError(ValueError):
-    """A parameter cannot be used."""
+    """The value of a parameter is invalid."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter as people set it.
+    """A parameter that users can set.
 
     Attributes
     ----------
     name : str
-        The field's name; on the command line with dashes.
+        Name of the field; on the command line with hyphens.
     default : object
-        Used where nothing is set; None where something else decides then, as `help` says.
+        Used if nothing is set; None if the default depends on something else, as described in `help`.
     label, help : str
-        What it is, and what it does or costs.
+        Name, and effect or cost.
     kind : str
-        "choice" is one of `choices`, "choices" are several of them; "flag" is yes or no, whose words `choices` may say;
-        "numbers" is a list, written with commas; "model" is a generator other than the run's, "" for none.
+        "choice" is one of `choices`, "choices" are several of them; "flag" is yes or no, with optional labels in
+        `choices`; "numbers" is a comma-separated list; "model" is a generator other than that of the run, "" for none.
     least, most : float or None
-        Bounds, both included; of each number of a list; of a text the most letters.
+        Inclusive bounds; for lists, of each number; for text, `most` is the maximum length.
     choices : tuple of (str, str)
         Value and label.
     in_form : bool
-        False for what pages do not ask for.
+        False if pages do not show it.
     is_advanced : bool
         Whether the form shows it behind "more".
     is_here : bool
-        Whether a model must be one in a worker, as for what servers do not return.
+        Whether a model must run in a worker, because it needs output that servers do not return.
     """
 
     name: str
@@ -63,12 +62,12 @@ class Parameter:
 
     @property
     def option(self) -> str:
-        """Its option on the command line; of a flag that is on by default, what turns it off."""
+        """Command-line option; for a flag that is on by default, the option that turns it off."""
         name = self.name.replace("_", "-")
         return f"--no-{name}" if self.kind == "flag" and self.default else f"--{name}"
 
     def in_words(self, value: Any) -> str:
-        """A value as pages write it: the label of a choice, yes or no, a number with separators."""
+        """Format a value for pages: the label of a choice, yes or no, a number with separators."""
         if self.kind == "flag":
             return "yes" if value else "no"
         labels = {name: str(label) for name, label in self.choices}
@@ -77,7 +76,7 @@ class Parameter:
         return labels.get(str(value), f"{value:,}" if isinstance(value, int | float) else str(value))
 
     def check(self, value: Any) -> None:
-        """Raise `BadParameterError` where a value is of another kind or out of bounds."""
+        """Raise `BadParameterError` if a value has the wrong type or is out of bounds."""
         if value is None and self.default is None:
             return
         if self.kind == "flag":
@@ -107,11 +106,11 @@ class Parameter:
 
 
 def parameter(default: Any, label: str | Promise, kind: Kind, **more: Any) -> Any:
-    """Make a field of a dataclass that is a parameter; `more` as for `Parameter`."""
+    """Create a dataclass field for a parameter; `more` are attributes of `Parameter`."""
     return field(default=default, metadata={_KEY: {"default": default, "label": label, "kind": kind, **more}})
 
 
 def parameters_of(settings: type) -> tuple[Parameter, ...]:
-    """Return the parameters of a dataclass in their order."""
+    """Return the parameters of a dataclass in order."""
     declared: Iterable[Any] = fields(settings)
     return tuple(Parameter(name=field.name, **field.metadata[_KEY]) for field in declared if _KEY in field.metadata)

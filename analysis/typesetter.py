@@ -1,8 +1,9 @@
-"""What leaves the system as a document: letters that can be trusted, pictures that only draw, and PDF.
+"""Documents that leave the system: safe text, SVG reduced to graphics, and PDF.
 
-Texts go in as data and are never read as markup. What makes a file depends on what goes in alone: its time is given.
-Fonts are those that Typst brings; for letters that they lack (Arabic, Chinese, emoji), those of this machine. A letter
-that no font here can draw is named by its number, `[U+4E2D]`, never left out; HTML, CSV and JSON hold it as it is.
+Texts are passed as data and are never parsed as markup. Files only depend on their inputs, which include the time.
+Fonts are those included with Typst, and for other scripts (Arabic, Chinese, emoji) those of this machine. A character
+that no font has is shown by its code point, `[U+4E2D]`, and is never omitted; HTML, CSV and JSON contain the character
+itself.
 """
 
 import json
@@ -13,25 +14,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-#: Characters that change the direction of what stands around them, or are not seen at all.
+#: Unicode categories of invisible characters, and of those that change the text direction.
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-#: But these join or shape letters of real scripts and emoji; behind an ASCII letter they do nothing but hide.
+#: Exceptions that join or shape letters of real scripts and emoji; after an ASCII letter they have no visible effect.
 _SHAPING = {"\u200c", "\u200d"}
-#: Longer words may break after so many letters, so that an id does not push a table off the page.
+#: Longer words may break after this many characters, so that an ID does not push a table off the page.
 LONGEST_WORD = 14
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
 _LONG = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 def short(name: str) -> str:
-    """Write a UUID by its first group, by which it can be told apart; other ids as they are."""
+    """Shorten a UUID to its first group, which is usually unique; other IDs are unchanged."""
     return f"{name[:8]}…" if _UUID.match(name) else name
 
 
 def visible(text: str) -> str:
     """Replace invisible and direction-changing characters by their code points: [U+202E].
 
-    Texts of studies are written by others: a name must not be able to look like another, or to reorder a line.
+    Texts in studies are not trusted: a name must not imitate another one, or reorder a line.
     """
     return "".join(_shown(character, before) for before, character in zip(" " + text, text, strict=False))
 
@@ -45,12 +46,12 @@ def _shown(character: str, before: str) -> str:
 
 
 def code(character: str) -> str:
-    """Name a character by its number."""
+    """Return the code point of a character."""
     return f"[U+{ord(character):04X}]"
 
 
 def breakable(text: str) -> str:
-    """Allow breaks in words longer than a column: an invisible space after every few letters."""
+    """Allow breaks in words longer than a column, with a zero-width space after every few letters."""
     return _LONG.sub(lambda match: "\u200b".join(_pieces(match[0])), text)
 
 
@@ -70,14 +71,14 @@ _LOCAL = re.compile(r"url\(#([^)]*)\)")
 
 
 def clean_svg(svg: str, *, prefix: str, alt: str) -> str:
-    """Keep of an SVG what draws: elements and attributes that are known to be harmless.
+    """Reduce an SVG to elements and attributes that are known to be harmless.
 
-    Its ids begin with `prefix`, so that two may share a page; `alt` says what one sees.
+    Its IDs get the prefix `prefix`, so that several can share a page; `alt` is the text alternative.
 
     Raises
     ------
     ValueError
-        If this is no SVG.
+        If it is not an SVG.
     """
     ET.register_namespace("", _SVG)
     root = ET.fromstring(svg)  # noqa: S314 -- drawn by ourselves; no entity, no DTD
@@ -106,7 +107,7 @@ def _sift(element: ET.Element, prefix: str) -> None:
 
 
 def _local_reference(value: str, prefix: str) -> str | None:
-    """Point `url(#id)` at the renamed id; None for what points anywhere else."""
+    """Rename the ID in `url(#id)`; return None for references to anything else."""
     local = _LOCAL.sub(partial(_renamed, prefix), value)
     return None if "url(" in _LOCAL.sub("", local) or "javascript:" in value.lower() else local
 
@@ -118,15 +119,16 @@ def _renamed(prefix: str, match: re.Match[str]) -> str:
 if TYPE_CHECKING:
     from typst import PDFStandard
 
-#: For archives (PDF/A-2a) and for screen readers (PDF/UA): every letter has a glyph and can be copied, every picture
-#: has a text. Where shaped scripts (Arabic, Hindi) let a letter not be copied, PDF/A-2b, which asks for looks alone.
+#: PDF/A-2a for archives and PDF/UA for screen readers: every character has a glyph and can be copied, and every figure
+#: has a text alternative. In complex scripts (Arabic, Hindi) some characters cannot be copied: PDF/A-2b, which only
+#: preserves the appearance.
 STANDARDS: "tuple[list[PDFStandard], ...]" = (["a-2a", "ua-1"], ["a-2b"])
 FONTS = ["Libertinus Serif"]
 _MISSING = re.compile(r"the text `\"(.*?)\"` could not be displayed", re.DOTALL)
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}")
 _UNCOPIED = "missing codepoints"
 _ATTEMPTS = 20
-#: A picture has no time of its own.
+#: Constant time, because an image has none of its own.
 _ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
 _PICTURE = b"""
 #let it = json(bytes(sys.inputs.data))
@@ -138,22 +140,22 @@ _PICTURE = b"""
 
 
 class CannotSetError(RuntimeError):
-    """A document cannot be set: the source is wrong, not the data."""
+    """The document cannot be typeset: the source is wrong, not the data."""
 
 
 def picture_pdf(svg: str, *, alt: str) -> bytes:
-    """Write an SVG as a PDF of its size."""
+    """Convert an SVG to a PDF of its size."""
     data = {"alt": alt, "svg": clean_svg(svg, prefix="picture", alt=alt), "fonts": FONTS}
     return compile_pdf(_PICTURE, data, at=_ALWAYS)
 
 
 def compile_pdf(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
-    """Set a document from its Typst source, which finds `data` as JSON in `sys.inputs.data`.
+    """Typeset a document from its Typst source, which reads `data` as JSON from `sys.inputs.data`.
 
     Raises
     ------
     CannotSetError
-        If Typst refuses the source.
+        If Typst rejects the source.
     """
     written = json.dumps(data, ensure_ascii=False)
     problem = ""
@@ -172,8 +174,8 @@ def compile_pdf(source: bytes, data: dict[str, Any], *, at: datetime) -> bytes:
 
 
 def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFStandard]") -> tuple[bytes | None, str]:
-    """The document, or Typst's error."""
-    import typst  # only those who write a PDF load it
+    """Return the document, or Typst's error."""
+    import typst  # imported only to write a PDF
 
     inputs, time = {"data": written}, int(at.timestamp())
     try:
@@ -184,6 +186,6 @@ def _compiled(source: bytes, written: str, at: datetime, standards: "list[PDFSta
 
 
 def _undrawable(problem: str) -> set[str]:
-    """The letters that no font has, from Typst's error."""
+    """Return the characters that no font has, from Typst's error."""
     texts = (_ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) for text in _MISSING.findall(problem))
     return {letter for text in texts for letter in text if ord(letter) > 127}

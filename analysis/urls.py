@@ -1,4 +1,4 @@
-"""The app's pages and endpoints."""
+"""URLs of pages and API endpoints."""
 
 from django.urls import include, path
 
@@ -49,7 +49,7 @@ API = [
     path("exports/", exports_api.Exports.as_view(), name="api_exports"),
     path("clone/", exports_api.Clone.as_view(), name="api_study_clone"),
 ]
-#: One address for each page that a method has.
+#: One URL for each page of a method.
 PAGES = [
     path(f"studies/<slug:slug>/results/{page.path}", analyses_views.page_view(page), name=page.url_name)
     for page in registry.pages()

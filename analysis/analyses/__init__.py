@@ -1,1 +1,1 @@
-"""Analyses of a study: starting, running, updating them, and the pages of their results."""
+"""Analyses of a study: starting, running and updating them, and pages of results."""

@@ -26,7 +26,7 @@ from ..tables import run_tables
 from ..tables.models import ResultTable
 from . import services
 
-# Names alone: rows of a table may be of any size.
+# Read names only: the rows of a table may be large.
 NAMES = Prefetch("tables", ResultTable.objects.only("id", "run_id", "name"), to_attr="own_tables")
 
 
@@ -56,7 +56,7 @@ class TableOfResults(serializers.Serializer[Any]):
 
 
 def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
-    """The field of a request that sets a parameter."""
+    """Return the request field of a parameter."""
     about = ". ".join(str(text).rstrip(".") for text in (parameter.label, parameter.help) if text) + "."
     common: dict[str, Any] = {"required": False, "help_text": about}
     if parameter.default is None:

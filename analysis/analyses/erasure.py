@@ -1,4 +1,4 @@
-"""Erasure of a participant from results: these become stale, and the pseudonym is removed from them."""
+"""Erasure of a participant from results: runs become stale, and the pseudonym is removed."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -30,12 +30,14 @@ REASON = "Somebody had their texts or judgments erased. Rows with their pseudony
 
 
 def erase(participant: Participant, now: datetime) -> None:
-    """Mark the runs that used what a participant gave, take their rows out of the tables, and remove old exports
-    and what encoders and language models made of their texts.
+    """Remove a participant from results.
 
-    Of the snapshot of a run, votes and numbers of words stay, under a name that leads to nobody; what the person said
-    in surveys, how and how long they wrote and what they were paid leave it, as they leave the system. An analysis at
-    work may have read all of it already: it begins anew.
+    Runs that used their data become stale, and their rows are removed from the tables. Old exports, and output of
+    encoders and language models for their texts, are deleted.
+
+    Votes and word counts stay in a run's snapshot under an anonymous name. Survey answers, measures of writing and
+    payments are removed from it, as from the rest of the system. A running analysis may have read all of this already,
+    so it starts over.
     """
     _begin_anew(participant, now)
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
@@ -44,9 +46,9 @@ def erase(participant: Participant, now: datetime) -> None:
             lifecycle.mark_stale(run=snapshot.run, reason=REASON, now=now)
             _forget(snapshot.run, participant.external_id, used.written_by(participant.external_id))
             _strip(snapshot, used, participant.external_id)
-    # An export that is being written may have read the texts already.
+    # An export in progress may have read the texts already.
     for run in (*archive_services.at_work(participant.study), *reports_services.all_at_work(participant.study)):
-        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+        with suppress(lifecycle.NotActiveError):  # it has just ended
             lifecycle.cancel(run=run, now=now)
     _remove(archive_services.finished(participant.study))
     _remove(reports_services.all_packed(participant.study))
@@ -58,7 +60,7 @@ def erase(participant: Participant, now: datetime) -> None:
 def _begin_anew(participant: Participant, now: datetime) -> None:
     """Keep running analyses from storing inputs that they read before the erasure.
 
-    An update ends: what it is of is stale.
+    Updates are cancelled, because their analysis is stale.
     """
     for run in Run.objects.filter(study=participant.study_id, kind__in=(ANALYSIS, UPDATE)).active().order_by("pk"):
         with suppress(lifecycle.NotActiveError):

@@ -1,4 +1,4 @@
-"""What a person may set when starting an analysis."""
+"""Form for starting an analysis."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _common(parameter: Parameter) -> dict[str, Any]:
 
 
 def _field(parameter: Parameter) -> forms.Field:
-    """The field of a form that asks for a parameter; what is left empty has the default."""
+    """Return the form field of a parameter; an empty field means the default."""
     common = _common(parameter)
     if parameter.kind == "flag":
         initial = "yes" if parameter.default else "no"
@@ -49,12 +49,12 @@ def _bertscores() -> list[tuple[str, Any]]:
 
 
 class AnalysisForm(forms.Form):
-    """Parameters of an analysis; whatever is left empty has its default."""
+    """Parameters of an analysis; empty fields have their defaults."""
 
     seed = forms.IntegerField(label="Seed", initial=0, min_value=0, max_value=2**31, required=False)
 
     def parameters(self) -> dict[str, Any]:
-        """What was set, without the seed."""
+        """Return the parameters that were set, without the seed."""
         values = {name: value for name, value in self.cleaned_data.items() if value is not None and name != SEED}
         for name, parameter in PARAMETERS.items():
             if parameter.kind == "choice" and not values.get(name):
@@ -63,7 +63,7 @@ class AnalysisForm(forms.Form):
         return {name: value for name, value in values.items() if name not in fixed}
 
     def seed_given(self) -> int:
-        """The seed, 0 by default."""
+        """Return the seed, 0 by default."""
         return self.cleaned_data.get(SEED) or 0
 
 
@@ -73,7 +73,7 @@ AnalysisForm.base_fields = {"preset": _FIELDS.pop("preset"), SEED: AnalysisForm.
 
 
 def describe(run: Run) -> dict[str, Any]:
-    """Return the parameters of an analysis or an update of one, as the form calls them."""
+    """Describe the parameters of an analysis or an update with the labels of the form."""
     fields = AnalysisForm.base_fields
     labels = {UPDATE_OF: "Update of", **{name: parameter.label for name, parameter in PARAMETERS.items()}}
     chosen = {name: kinds.choice_label(field.choices) for name, field in fields.items() if hasattr(field, "choices")}

@@ -1,4 +1,4 @@
-"""A study's analyses: the latest at a glance, the report of one, all there are, two beside each other."""
+"""A study's analyses: summary of the latest, reports, list, and comparison."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ LEADERS_SHOWN = 5
 
 
 def study_card(study: Study) -> dict[str, Any] | None:
-    """Return what the card shows: the top of the leaderboard and the mean agreement; None before an analysis."""
+    """Return the summary card: the top of the leaderboard and the mean agreement; None before an analysis."""
     runs = Run.objects.filter(study=study, kind=KIND)
     run = runs.filter(state=RunState.DONE).newest_first().first()
     active = runs.active().newest_first().first()
@@ -44,7 +44,7 @@ def study_card(study: Study) -> dict[str, Any] | None:
 
 
 def analysis_part(study: Study) -> StepPart:
-    """Say for the study's checklist whether its judgments are analysed."""
+    """Return whether the judgments are analysed, for the study's checklist."""
     state = analyses_services.state(study)
     address = reverse("leaderboard", args=[study.slug])
     if state.newer is not None and state.newer.is_active:
@@ -60,7 +60,7 @@ def analysis_part(study: Study) -> StepPart:
 
 ANALYSES_PER_PAGE = 25
 MOST_CHOICES = 200
-#: So many rows of the leaderboards of two analyses are shown side by side.
+#: Number of leaderboard rows of two analyses shown side by side.
 MOST_COMPARED = 50
 DEFAULTS = AnalysisSettings().write()
 
@@ -72,11 +72,11 @@ class ListedAnalysis:
     Attributes
     ----------
     judgments, surplus : int
-        How many counted, and how many were put aside.
+        Numbers of valid and of surplus judgments.
     parameters : list of (str, str)
-        Those that differ from the defaults, in words.
+        Parameters that differ from the defaults, in words.
     is_current : bool
-        Whether the judgments that count are still those that it used.
+        Whether the valid judgments are still those that it used.
     """
 
     run: Run
@@ -88,7 +88,7 @@ class ListedAnalysis:
 
 
 def report(run: Run, *, part: str) -> dict[str, Any]:
-    """Return what the page of a report shows of one of its parts."""
+    """Return the context of a report's page for one of its parts."""
     return report_page.context(run, part=part)
 
 
@@ -123,7 +123,7 @@ def changed_parameters(run: Run) -> list[tuple[str, str]]:
 
 
 def choices(study: Study) -> list[Run]:
-    """Return the analyses that can be compared, the latest first."""
+    """Return the analyses available for comparison, the latest first."""
     return list(_finished(study)[:MOST_CHOICES])
 
 
@@ -134,7 +134,7 @@ def _finished(study: Study) -> Any:
 
 @dataclass(frozen=True)
 class LeaderboardChange:
-    """A participant of the leaderboard over all dimensions in two analyses; None where it is in one of them only."""
+    """A participant's place on the overall leaderboard in two analyses; None if only in one of them."""
 
     participant: str
     old: Row | None
@@ -142,12 +142,12 @@ class LeaderboardChange:
 
     @property
     def merit_difference(self) -> float | None:
-        """How much the merit rose."""
+        """New merit minus old merit."""
         return None if self.old is None or self.new is None else self.new["merit"] - self.old["merit"]
 
 
 def compare_leaderboards(old: Run, new: Run) -> list[LeaderboardChange]:
-    """Return who is ranked where in two analyses, in the order of the new one; those that it lacks come last."""
+    """Compare the ranks in two analyses, in the order of the new one; participants missing there come last."""
     before, after = (
         {row["participant"]: row for row in leaderboard_queries.best(_leaderboard(run), MOST_COMPARED)}
         for run in (old, new)

@@ -1,4 +1,4 @@
-"""The analysis of a study as a run: start it, do it, find the latest."""
+"""Analyses of a study as runs: start, compute, and find the latest."""
 
 import uuid
 from collections.abc import Callable
@@ -43,14 +43,14 @@ def start(
     parameters: dict[str, Any] | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an analysis of a study: of what was written, and of what was judged as far as it was.
+    """Start an analysis of a study's responses, and of its judgments so far.
 
     Raises
     ------
     BadParameterError
-        If a parameter is unknown or out of its range, or the seed negative.
+        If a parameter is unknown or out of range, or the seed is negative.
     NothingToAnalyseError
-        If there is neither a response nor a judgment that counts.
+        If there are neither valid responses nor valid judgments.
     """
     if seed < 0:
         raise BadParameterError(f"The seed must be 0 or more, not {seed}.")
@@ -60,13 +60,13 @@ def start(
         raise NothingToAnalyseError
     run = lifecycle.start(study=study, kind=KIND, parameters=settings.write(), by=by, seed=seed, now=now)
     for update in Run.objects.filter(study=study, kind=UPDATE).active():
-        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+        with suppress(lifecycle.NotActiveError):  # it has just ended
             lifecycle.cancel(run=update, by=by, now=now)
     return run
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Read the inputs, compute every table; the effect stores them all at once."""
+    """Read the inputs and compute all tables; the effect stores them together."""
     run = work.run
     settings = AnalysisSettings.read(run.parameters)
     work.report(0, 0, "Reading the judgments")
@@ -91,37 +91,37 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
-    # An update begins with fits: where nobody has judged yet, it is left to a full analysis.
+    # Updates start from fits: without judgments, only full analyses are possible.
     kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
     ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in kept.items())
     lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 
 def _scores(inputs: Inputs) -> dict[str, str]:
-    """The source of the BERTScores in the inputs, if there are any."""
+    """Return the source of the BERTScores in the inputs, if there are any."""
     scores = inputs.similarity_scores
     return {"bertscore": f"{scores.model}, layer {scores.layer}, {scores.version}"} if scores else {}
 
 
 def result_url(run: Run) -> str:
-    """Where the results of a run are read."""
+    """Return the URL of a run's results."""
     return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
 
 
 def register(describe: Callable[[Run], dict[str, Any]]) -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     kinds.register(kinds.Kind(name=KIND, title="Analysis", work=work, result_url=result_url, describe=describe))
 
 
 def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> AnalysisState:
-    """Find the results to show and say whether they are of today's judgments.
+    """Find the results to show, and whether they are up to date.
 
-    `live`: the latest update of the latest analysis, where there is one.
+    `live`: the latest update of the latest analysis, if there is one.
 
     Raises
     ------
     Run.DoesNotExist
-        If a run is asked for that is no finished analysis of this study, nor an update of one.
+        If the requested run is not a finished analysis of this study, or an update of one.
     """
     runs = Run.objects.filter(study=study, kind=KIND).select_related("study", "created_by")
     full, run = _shown(study, runs.filter(state=RunState.DONE), key, live=live)
@@ -145,8 +145,8 @@ def state(study: Study, *, key: uuid.UUID | None = None, live: bool = False) -> 
 
 
 def _shown(study: Study, done: RunQuerySet, key: uuid.UUID | None, *, live: bool) -> tuple[Run | None, Run | None]:
-    """The full analysis, and what is shown: it, or an update of it."""
-    from . import updates  # it needs what stands above
+    """Return the full analysis, and the run to show: the same, or an update of it."""
+    from . import updates  # imports this module
 
     if key:
         finished = Run.objects.filter(study=study, state=RunState.DONE).select_related("study", "created_by")

@@ -28,9 +28,9 @@ from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE, UPDATE_OF
 from .services import KIND
 
-#: Where a run keeps what counted when it was asked for.
+#: Parameter of a run that holds the fingerprint of the inputs when it was requested.
 MARK = "mark"
-#: Updates that stay beside the latest: somebody's page may be drawing its charts still.
+#: Number of older updates kept, because open pages may still load their charts.
 KEPT = 2
 
 SUPERSEDED = "There is a newer full analysis. This update belongs to an older one."
@@ -39,13 +39,13 @@ NO_JUDGMENTS = "There are no included judgments to update with. Analyse again."
 
 
 def start(base: Run, *, by: User | None = None, now: datetime | None = None) -> Run:
-    """Update a finished full analysis with the judgments that count now."""
+    """Update a finished full analysis with the present valid judgments."""
     parameters = base.parameters | {UPDATE_OF: str(base.key), MARK: snapshots.inputs_fingerprint(base.study)}
     return lifecycle.start(study=base.study, kind=UPDATE, parameters=parameters, by=by, seed=base.seed, now=now)
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Read what counts now, compute the live tables; the effect stores them all at once."""
+    """Read the valid judgments and compute the live tables; the effect stores them together."""
     run = work.run
     base = run_tables.full_analysis_of(run)
     if base is None:
@@ -87,47 +87,47 @@ def _store(
 
 
 def _forget_older(run: Run) -> None:
-    """Remove the updates that this one replaces, but for the last: they are no record of anything."""
+    """Delete the updates that this one replaces, except the last: they need not be kept as a record."""
     over = Run.objects.filter(study=run.study_id, kind=UPDATE).exclude(pk=run.pk)
     over = over.exclude(state__in=(RunState.PLANNED, RunState.RUNNING)).newest_first()
     Run.objects.filter(pk__in=list(over.values_list("pk", flat=True)[KEPT:])).delete()
 
 
 def latest(base: Run) -> Run | None:
-    """The latest finished update of a full analysis, if there is one."""
+    """Return the latest finished update of a full analysis, or None."""
     updates = Run.objects.filter(kind=UPDATE, study=base.study_id, state=RunState.DONE, stale_at__isnull=True)
     return updates.filter(updates_of(base)).select_related("study", "created_by").newest_first().first()
 
 
 def updates_of(base: Run) -> Q:
-    """Which updates are of this full analysis."""
+    """Return the condition for updates of this full analysis."""
     return Q(**{f"parameters__{UPDATE_OF}": str(base.key)})
 
 
 def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], dict[str, Any]]) -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     title = "Update of an analysis"
     kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, describe=describe))
 
 
-#: Of one study at most one update in so much time; of one whose updates take long, so many times as long as one took.
+#: Minimum interval between updates of a study: a fixed time, and a multiple of the duration of the last update.
 EVERY: Final = timedelta(minutes=1)
 REST: Final = 10
-# A judgment's transaction may have been open while the last update read: look so much further back.
+# A transaction may have been open while the last update read its inputs, so look back further by this time.
 OVERLAP: Final = timedelta(minutes=5)
 COUNTED: Final = (AssignmentState.ACCEPTED,)
 
 
 def update_due(*, now: datetime) -> list[Run]:
-    """Start an update of each study that is due; return the runs. Workers do them."""
+    """Start an update of each study that is due; return the runs."""
     return [start(base, now=now) for base in due(now=now)]
 
 
 def due(*, now: datetime) -> Iterator[Run]:
-    """The latest full analyses of studies that are to be updated.
+    """Yield the latest full analyses of studies that are due for an update.
 
-    Where a full analysis or an update is at work, nothing is due; nor where the judgments that count are those of the
-    last attempt, so that one that fails is not tried again before anything changed.
+    A study is not due while a full analysis or an update is running, nor if its valid judgments are those of the last
+    attempt. A failing update is thus not repeated before something changes.
     """
     done = Run.objects.filter(kind=KIND, state=RunState.DONE, stale_at__isnull=True)
     latest = done.order_by("study_id", "-created_at", "-id").distinct("study_id").values("pk")
@@ -140,11 +140,11 @@ def due(*, now: datetime) -> Iterator[Run]:
         snapshot = Snapshot.objects.only("mark", "created_at").get(run=base)
         known, since = (last.parameters[MARK], last.created_at) if last else (snapshot.mark, snapshot.created_at)
         assignments = Assignment.objects.filter(questionnaire__campaign__study=base.study_id)
-        # Cheap first: most of the time nothing happened at all.
+        # The cheap check comes first: usually nothing has changed.
         if changed_since(assignments, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
             yield base
 
 
 def has_fits(run: Run) -> bool:
-    """Whether an update can begin with a run."""
+    """Return whether an update can start from a run."""
     return ResultTable.objects.filter(run=run, name=FITS).exists()

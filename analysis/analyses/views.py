@@ -1,4 +1,4 @@
-"""Pages of results: which run they show, one page for each method, reports, tables and figure."""
+"""Pages of results: selection of the run, one page for each method, reports, tables and figures."""
 
 import uuid
 from collections.abc import Callable
@@ -39,9 +39,9 @@ OVERVIEW = "results"
 
 
 def state_of(request: HttpRequest, study: Study, *, live: bool = False) -> run_tables.AnalysisState:
-    """Return the state of the run asked for (`?run=key`), else of the latest analysis that is done.
+    """Return the state of the requested run (`?run=key`), or of the latest finished analysis.
 
-    `live`: of its latest update, on pages whose tables updates make.
+    `live`: of its latest update, on pages whose tables updates compute.
     """
     try:
         return services.state(study, key=_key(request), live=live)
@@ -52,7 +52,7 @@ def state_of(request: HttpRequest, study: Study, *, live: bool = False) -> run_t
 def page_context(
     request: HttpRequest, state: run_tables.AnalysisState, page: str, *, needs_judgments: bool = False
 ) -> dict[str, Any]:
-    """Return what the frame of a page of results shows."""
+    """Return the context of the frame of a results page."""
     return {
         "state": state,
         "run": state.run,
@@ -67,7 +67,7 @@ def page_context(
 
 
 def done_run(request: HttpRequest, study: Study) -> tuple[Run, bool]:
-    """Return the run whose table or chart is asked for, and whether it was named: then the answer never changes."""
+    """Return the run of a requested table or chart, and whether the request names it: then it never changes."""
     runs = Run.objects.filter(study=study, state=RunState.DONE)
     if (key := _key(request)) is not None:
         return get_object_or_404(runs.select_related("study"), run_tables.runs_with_tables(), key=key), True
@@ -86,7 +86,7 @@ def _key(request: HttpRequest) -> uuid.UUID | None:
 
 
 def page_view(page: Page) -> Callable[..., HttpResponseBase]:
-    """Return the view of a page of results, which shows what its method says."""
+    """Return the view of a results page, with the context from its method."""
 
     def view(request: HttpRequest, study: Study) -> HttpResponse:
         return _show(request, study, page)
@@ -104,7 +104,7 @@ def _show(request: HttpRequest, study: Study, page: Page, **more: Any) -> HttpRe
 @study_page(Role.EDITOR)
 @require_POST
 def analyse(request: HttpRequest, study: Study) -> HttpResponse:
-    """Start an analysis, and go and see how it gets on."""
+    """Start an analysis, and redirect to its progress."""
     form = AnalysisForm(request.POST)
     if not form.is_valid():
         return _refuse(request, study, form)
@@ -125,8 +125,8 @@ def analyse(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _refuse(request: HttpRequest, study: Study, form: AnalysisForm) -> HttpResponse:
-    """The first page of results with the form that was refused, what was typed and why."""
-    if state_of(request, study, live=True).run is None:  # the form stands beside results
+    """Show the first results page with the rejected form, the input and the errors."""
+    if state_of(request, study, live=True).run is None:  # the form is shown next to results
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
     overview = next(page for page in registry.pages() if page.url_name == OVERVIEW)
     return _show(request, study, overview, form=form)
@@ -136,7 +136,7 @@ def _refuse(request: HttpRequest, study: Study, form: AnalysisForm) -> HttpRespo
 @require_safe
 @audited(AuditedContent.ANSWERS)
 def participant(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
-    """Show what one participant answered."""
+    """Show the answers of a participant."""
     person = get_object_or_404(Participant, study=study, pk=pk)
     audit_subject(request, person)
     state = state_of(request, study, live=True)
@@ -163,7 +163,7 @@ def pair(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def system(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show one system of the leaderboard: its merits over dimensions, and its best and worst responses."""
+    """Show a system of the leaderboard: merits by dimension, best and worst responses."""
     state = state_of(request, study)
     try:
         profile = system_profile.system_profile(study, state, name=request.GET.get("system", ""), query=request.GET)
@@ -176,7 +176,7 @@ def system(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def pair_of_systems(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show how often each of two systems won, by dimension, style and topic."""
+    """Show the wins between two systems by dimension, style and topic."""
     state = state_of(request, study)
     first, second, kind = (request.GET.get(name, "") for name in ("first", "second", "kind"))
     try:
@@ -190,7 +190,7 @@ def pair_of_systems(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_POST
 def start(request: HttpRequest, study: Study) -> HttpResponse:
-    """Start a run that computes what is missing, and go and see how it gets on."""
+    """Start a run that computes missing scores, and redirect to its progress."""
     try:
         run = bertscore_runs.start(study=study, model=request.POST.get("model", ""), by=request.user)  # type: ignore[arg-type]
     except (BadParameterError, bertscore_runs.NothingToCompareError) as error:
@@ -213,7 +213,7 @@ def report(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
-    """Send a report as one file, or what belongs to it."""
+    """Send a report, or one of its files."""
     run, _is_named = done_run(request, study)
     if name not in exports.WRITERS:
         raise Http404("The report has no file with this name.")
@@ -227,7 +227,7 @@ def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_POST
 def build_report(request: HttpRequest, study: Study) -> HttpResponse:
-    """Start packing everything of a report, and go and see how it gets on."""
+    """Start packing all files of a report, and redirect to the progress."""
     run, _is_named = done_run(request, study)
     packing = reports_services.start(run=run, by=request.user)  # type: ignore[arg-type]
     return redirect("run", slug=study.slug, key=packing.key)
@@ -245,7 +245,7 @@ def analyses(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def compare(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what differs between two analyses."""
+    """Show the differences between two analyses."""
     state = state_of(request, study)
     old, new = (_named_analysis(request, study, name) for name in ("a", "b"))
     context = page_context(request, state, "analyses") | {"old": old, "new": new}
@@ -257,7 +257,7 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _named_analysis(request: HttpRequest, study: Study, name: str) -> Run | None:
-    """The analysis asked for under this name, if one is."""
+    """Return the analysis requested under this name, if any."""
     key_text = request.GET.get(name)
     if not key_text:
         return None
@@ -290,12 +290,12 @@ YEAR = 365 * 24 * 3600
 @study_page(Role.VIEWER)
 @require_safe
 def chart(request: HttpRequest, study: Study, name: str, form: str) -> HttpResponse:
-    """Send a chart of a run. A run's results never change: once seen, a browser need not ask again."""
+    """Send a chart of a run. The results of a run never change, so browsers may cache it."""
     run, is_named = done_run(request, study)
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
     if not figure.is_known(name, theme, form, size):
         raise Http404("There is no such chart.")
-    since = run.stale_at.timestamp() if run.stale_at else ""  # rows may have been erased then
+    since = run.stale_at.timestamp() if run.stale_at else ""  # rows may have been erased at that time
     version = f"{run.key}-{name}-{theme}-{size}-{form}-{figure.VERSION}-{since}"
     etag = f'"{version}"'
     if etag in parse_etags(request.headers.get("If-None-Match", "")):

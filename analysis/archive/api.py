@@ -1,4 +1,4 @@
-"""Exports of a study: those that are done, and a new one."""
+"""API of exports and clones of a study."""
 
 from typing import Any, ClassVar
 

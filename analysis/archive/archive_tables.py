@@ -1,7 +1,7 @@
-"""The tables of an archive, in reading order: a row comes after all rows that it refers to.
+"""Tables of an archive, in reading order: each row comes after all rows that it refers to.
 
-A table's columns follow from its model: every concrete field except those named in `exclusions.py`. Rows are in
-the order in which they were stored (votes count in that order), and refer to each other by line number.
+The columns of a table follow from its model: every concrete field except those in `exclusions.py`. Rows are sorted as
+they were stored (votes count in that order), and refer to each other by line number.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,57 +39,57 @@ def _finished_analyses() -> Q:
 
 @dataclass(frozen=True)
 class ArchiveTable:
-    """One table: the file's name, its model, and the way from a row to its study."""
+    """A table: file name, model, and lookup from a row to its study."""
 
     name: str
     model: type[models.Model]
     path: str = "study"
     only: Callable[[], Q] = Q
-    # Rows in memory at once; fewer where one row may be large.
+    # Rows in memory at once; fewer if rows may be large.
     chunk: int = 1000
-    # Columns that are written otherwise than they stand in the database, and as what.
+    # Expressions for columns whose archived value differs from the stored one.
     instead: Mapping[str, Combinable] = field(default_factory=dict)
-    # Triggers that hold for what happens here, one row after the other, and not for what happened before and is taken
-    # in: `label:name`. Where they hold for the whole in the end, `together.py` sees to it.
+    # Triggers, as `label:name`, that apply to changes one row at a time and not to an import. Their rules for the whole
+    # are checked by `reader.check_integrity`.
     ignores: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
-        """Where it stands in an archive of this version."""
+        """Path in an archive of this version."""
         return self.file_in(SCHEMA_VERSION)
 
     def file_in(self, version: int) -> str:
-        """Return where it stands in archives of a schema version."""
+        """Return the path in archives of a schema version."""
         return f"{FOLDER}/{schema_versions.table_name(version, self.name)}.jsonl.gz"
 
     def rows(self, study: Study) -> "models.QuerySet[Any]":
-        """Return the study's rows in the order of the file."""
+        """Return the study's rows in file order."""
         return self.model._default_manager.filter(self.only(), **{self.path: study.pk}).order_by("pk")
 
     @property
     def columns(self) -> tuple[ArchiveColumn, ...]:
-        """Its columns in the order of the model's fields."""
+        """Columns in the order of the model's fields."""
         return _columns(self.model)
 
     def columns_of(self, version: int) -> tuple[ArchiveColumn, ...]:
-        """Return the columns that it has in archives of a schema version, under the names of now."""
+        """Return the columns in archives of a schema version, under their present names."""
         return schema_versions.in_order(version, self.name, self.columns)
 
     def names_in(self, version: int) -> list[str]:
-        """Return what these columns are called there."""
+        """Return the names of these columns in that version."""
         return [schema_versions.column_name(version, self.name, each.name) for each in self.columns_of(version)]
 
     def sources(self, version: int) -> "list[str | Combinable]":
-        """Return where the values of its columns are read from."""
+        """Return the sources of the column values."""
         return [self.instead.get(column.name, column.source) for column in self.columns_of(version)]
 
     @property
     def own_references(self) -> tuple[str, ...]:
-        """The columns that refer to rows of this table itself: to earlier ones."""
+        """Columns that refer to earlier rows of this table."""
         return tuple(column.name for column in self.columns if column.references == self.name)
 
 
-# A permission to recruit and to pay is given for one system: what is open here is closed in an archive.
+# Recruitment and payment were approved for one system only, so open campaigns are closed in an archive.
 _CLOSED_ELSEWHERE = Case(
     When(has_slots=True, state=CampaignState.OPEN, then=Value(CampaignState.CLOSED.value)), default=F("state")
 )
@@ -143,7 +143,7 @@ TABLES: tuple[ArchiveTable, ...] = (
         "judgments",
         annotation.Judgment,
         "assignment__questionnaire__campaign__study",
-        # They were given before the questionnaire was handed in, whatever its state is now.
+        # The judgments were given before submission, whatever the state of the questionnaire is now.
         ignores=("annotation.Judgment:never_changed_once_submitted",),
     ),
     ArchiveTable("item_confidences", annotation.ItemConfidence, "assignment__questionnaire__campaign__study"),
@@ -163,12 +163,12 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("result_tables", ResultTable, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
     ArchiveTable("snapshots", Snapshot, "run__study", lambda: Q(run__state=RunState.DONE), chunk=1),
 )
-# The study itself: one row that is filled in, not added.
+# The study itself: a single row, which updates the existing study.
 STUDY = ArchiveTable("study", Study, "pk")
 ALL = (STUDY, *TABLES)
 
 _TABLE_OF = {table.model: table.name for table in TABLES}
-# Columns whose values mean something in one database only, and how they are carried over.
+# Columns whose values are only meaningful in one database, and their conversions.
 _TRANSLATED = {
     ("participants", "platform_facts"): (columns.dump_facts, None),
     ("snapshots", "payload"): (columns.dump_payload, columns.load_payload),
@@ -183,19 +183,19 @@ def _columns(model: type[models.Model]) -> tuple[ArchiveColumn, ...]:
 
 
 def _is_kept(model: type[models.Model], field: "models.Field[Any, Any]") -> bool:
-    # Every row is of the archive's study, and goes by its line instead of its key.
+    # All rows belong to the archive's study, and line numbers replace primary keys.
     if field.primary_key or (isinstance(field, models.ForeignKey) and field.related_model is Study):
         return False
     return f"{model._meta.label}.{field.name}" not in exclusions.FIELDS
 
 
 def of_version(version: int) -> tuple[ArchiveTable, ...]:
-    """Return the tables, the study itself first, that archives of a schema version hold."""
+    """Return the tables in archives of a schema version, the study itself first."""
     return tuple(table for table in ALL if schema_versions.has_table(version, table.name))
 
 
 def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SCHEMA_VERSION) -> list[Converter]:
-    """Return what turns each column's value of the database into one of JSON."""
+    """Return the converters from database values to JSON, one for each column."""
     converters = []
     for column in table.columns_of(version):
         dump, _load = _TRANSLATED.get((table.name, column.name), (None, None))
@@ -204,7 +204,7 @@ def dumpers(table: ArchiveTable, study: Study, places: Places, version: int = SC
 
 
 def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter]:
-    """Return what turns each column's checked value into one of the database."""
+    """Return the converters from checked values to database values, one for each column."""
     converters = []
     for column in table.columns:
         _dump, load = _TRANSLATED.get((table.name, column.name), (None, None))
@@ -213,7 +213,7 @@ def loaders(table: ArchiveTable, study: Study, places: Places) -> list[Converter
 
 
 def is_referred_to(name: str) -> bool:
-    """Say whether rows of other tables, or snapshots, refer to this table's rows by line."""
+    """Return whether other tables or snapshots refer to this table's rows by line."""
     return name in _referred()
 
 

@@ -1,7 +1,7 @@
-"""Clone a study: its settings, texts, topics and passages, and its plans and campaigns as drafts.
+"""Cloning of a study: its settings, texts, topics and passages, with plans and campaigns as drafts.
 
-Nobody comes along: no member, no participant, no link. Imported responses of systems and models do if that is asked
-for. The new study is there at once; a run fills it, in one transaction.
+Members, participants and links are not copied; imported responses of systems and models are, on request. The new study
+exists immediately; a run fills it in one transaction.
 """
 
 from collections.abc import Iterable
@@ -40,12 +40,12 @@ from writing.models import (
 
 KIND: Final = "study.clone"
 BATCH: Final = 2_000
-#: What a clone takes over from the study itself.
+#: Attributes of the study itself that are cloned.
 SETTINGS: Final = (
     "description", "language", "text_licence", "currency", "llm_budget", "researchers", "contact", "payment",
     "retention",
 )  # fmt: skip
-#: Texts in versions, all of which come along: plans and campaigns may refer to earlier ones.
+#: Versioned texts; all versions are cloned, because plans and campaigns may refer to earlier ones.
 TEXTS: Final[tuple[type[Model], ...]] = (
     ConsentText, Style, WritingInstructions, Survey, WritingPrompt, Instructions, Dimension, JudgingPrompt,
 )  # fmt: skip
@@ -54,15 +54,15 @@ AUTOMATIC: Final = (ParticipantKind.SYSTEM, ParticipantKind.MODEL)
 
 @transaction.atomic
 def start(*, source: Study, slug: str, title: str, with_responses: bool, by: User, now: datetime | None = None) -> Run:
-    """Make the new study, which belongs to whoever clones, and start the run that fills it.
+    """Create the new study, owned by the user, and start the run that fills it.
 
     Raises
     ------
     ValidationError
-        For a short name that is taken or that no address can hold.
+        If the short name is taken or invalid in URLs.
     """
     settings = {name: getattr(source, name) for name in SETTINGS}
-    # Sample data stays marked as such.
+    # Keep sample data marked as such.
     settings["is_simulated"] = source.is_simulated and with_responses
     study = study_services.create(slug=slug, title=title, by=by, now=now, **settings)
     parameters = {"source": source.pk, "with_responses": with_responses}
@@ -70,7 +70,7 @@ def start(*, source: Study, slug: str, title: str, with_responses: bool, by: Use
 
 
 def work(unit: kinds.Work) -> kinds.Effect:
-    """Check that the study to be cloned is there; the effect copies it."""
+    """Check that the source study still exists; the effect copies it."""
     source = Study.objects.filter(pk=unit.run.parameters["source"], deletion_requested_at__isnull=True).first()
     if source is None:
         raise kinds.InputRejectedError([{"message": "The study to be cloned has been deleted."}], is_final=True)
@@ -86,7 +86,7 @@ def work(unit: kinds.Work) -> kinds.Effect:
 
 @transaction.atomic
 def copy_rows(source: Study, target: Study, *, with_responses: bool, now: datetime) -> dict[str, int]:
-    """Copy what a clone holds into an empty study; return how many rows of each kind came along."""
+    """Copy the cloned contents into an empty study; return the number of rows of each kind."""
     copier = _Copier(target)
     texts = sum(copier.copy(model._base_manager.filter(study=source)) for model in TEXTS)
     topics = Topic.objects.filter(study=source).current()
@@ -103,7 +103,7 @@ def copy_rows(source: Study, target: Study, *, with_responses: bool, now: dateti
 
 
 def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
-    """Copy campaigns of people as drafts; experts' after those whose items they judge."""
+    """Copy campaigns of people as drafts; expert campaigns come after those whose items they judge."""
     draft = {
         "state": CampaignState.DRAFT, "has_slots": False, "is_simulated": False, "opened_at": None, "closed_at": None,
         "created_at": now,
@@ -112,7 +112,7 @@ def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
     of_experts = Q(kind=CampaignKind.EXPERT)
     count = copier.copy(campaigns.exclude(of_experts), source_id=None, **draft)
     for campaign in campaigns.filter(of_experts, source__in=copier.keys[Campaign]):
-        # Items that were picked are the source's, and are not there.
+        # Selected items belong to the source and are not copied.
         design = {name: value for name, value in campaign.design.items() if name != "items"}
         origin = copier.keys[Campaign][campaign.source_id] if campaign.source_id else None
         count += copier.copy(campaigns.filter(pk=campaign.pk), source_id=origin, design=design, **draft)
@@ -121,7 +121,7 @@ def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
 
 
 def _copy_responses(source: Study, topics: QuerySet[Topic], copier: "_Copier") -> int:
-    """Copy the responses of systems and models that were imported; what people wrote stays theirs."""
+    """Copy imported responses of systems and models; people's texts are not copied."""
     responses = Response.objects.filter(
         study=source, topic__in=topics, participant__kind__in=AUTOMATIC, task__isnull=True, erased_at__isnull=True,
         model_answers__isnull=True,
@@ -135,15 +135,15 @@ def _copy_responses(source: Study, topics: QuerySet[Topic], copier: "_Copier") -
 
 
 class _Copier:
-    """Copies rows into another study, and has their foreign keys refer to the copies."""
+    """Copies rows into another study, with foreign keys to the copies."""
 
     def __init__(self, target: Study):
         self.target = target
-        #: By model, the key of each copied row and that of its copy.
+        #: Keys of the copies by the keys of the originals, for each model.
         self.keys: dict[type[Model], dict[int, int]] = {}
 
     def copy(self, rows: "QuerySet[Any]", **changes: Any) -> int:
-        """Copy rows, with these values of fields instead of theirs; return how many there are."""
+        """Copy rows with changed field values; return their number."""
         copied = self.keys.setdefault(rows.model, {})
         before = len(copied)
         iterator = rows.order_by("pk").iterator(chunk_size=BATCH)
@@ -167,7 +167,7 @@ class _Copier:
 
 
 def describe(run: Run) -> dict[str, Any]:
-    """Return a run's parameters in words."""
+    """Describe the parameters of a run in words."""
     source = Study.objects.filter(pk=run.parameters["source"]).first()
     return {
         "Cloned study": source.title if source else "deleted",
@@ -176,7 +176,7 @@ def describe(run: Run) -> dict[str, Any]:
 
 
 def register() -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND,

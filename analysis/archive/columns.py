@@ -1,6 +1,6 @@
-"""A column of an archive's table: how a value is written, checked, read back, and put into other words.
+"""Columns of archive tables: how values are written, checked, read back and converted.
 
-Each function takes the study and the places of its rows, and returns the converter of one column.
+Each conversion function takes the study and the places of its rows, and returns the converter of one column.
 """
 
 import base64
@@ -38,7 +38,7 @@ class DanglingError(Exception):
 
 
 class Places:
-    """Line numbers of the rows of each table, by primary key; eight bytes a row."""
+    """Line numbers of the rows of each table by primary key; eight bytes per row."""
 
     def __init__(self) -> None:
         self._keys: dict[str, array[int]] = {}
@@ -48,39 +48,39 @@ class Places:
         self._keys[table] = array("q")
 
     def add(self, table: str, pk: int) -> None:
-        """Note the primary key of the next row."""
+        """Record the primary key of the next row."""
         self._keys[table].append(pk)
 
     def settle(self, table: str, pks: Sequence[int]) -> None:
-        """Give the last rows that were noted their keys, in their order."""
+        """Set the keys of the last recorded rows, in order."""
         keys = self._keys[table]
         keys[len(keys) - len(pks) :] = array("q", pks)
 
     def count(self, table: str) -> int:
-        """Return how many rows were noted."""
+        """Return the number of recorded rows."""
         return len(self._keys[table])
 
     def number(self, table: str, pk: int) -> int:
-        """Return the line of a row, from 1. The rows were noted in ascending order of their keys."""
+        """Return the line of a row, from 1. Rows must have been recorded in ascending order of keys."""
         line = self.find(table, pk)
         if line is None:
             raise DanglingError(table, pk)
         return line
 
     def find(self, table: str, pk: int) -> int | None:
-        """Return the line of a row, from 1, or None where it is not there (any more)."""
+        """Return the line of a row, from 1, or None if it does not exist (any more)."""
         keys = self._keys[table]
         index = bisect_left(keys, pk)
         return index + 1 if index < len(keys) and keys[index] == pk else None
 
     def key(self, table: str, number: int) -> int:
-        """Return the primary key of the row of a line."""
+        """Return the primary key of the row on a line."""
         return int(self._keys[table][number - 1])
 
 
 @dataclass(frozen=True)
 class Moment(Field):
-    """A time with its zone, to the microsecond."""
+    """A time with time zone, to the microsecond."""
 
     expected = "a time such as 2026-01-31T12:00:00Z"
 
@@ -115,7 +115,7 @@ class Blob(Field):
 
 @dataclass(frozen=True)
 class Name(Field):
-    """A UUID, written as usual."""
+    """A UUID in standard notation."""
 
     expected = "a UUID such as 6f1c1e0a-9d0e-4b57-8f0a-1f2e3d4c5b6a"
 
@@ -131,12 +131,12 @@ class Name(Field):
 
 @dataclass(frozen=True)
 class Json(Field):
-    """Any JSON that the database can hold: no NUL, no lone surrogate, no number beyond all bounds."""
+    """Any JSON that the database can store: no NUL, lone surrogates or infinite numbers."""
 
     expected = "JSON"
 
     def clean(self, value: Any) -> Any:
-        """Return the value as it is."""
+        """Return the value unchanged."""
         text = fields.Text(blank=True, longest=MAX_LENGTH)
         number = fields.Number()
         rest = [value]
@@ -156,18 +156,18 @@ class Json(Field):
 
 @dataclass(frozen=True)
 class Reference(Field):
-    """The line of a row in another table."""
+    """A line number in another table."""
 
     table: str
     places: Places | None = None
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """What an error message says was expected."""
+        """The expected value, for error messages."""
         return f"the id of a row of {self.table}"
 
     def clean(self, value: Any) -> int:
-        """Return the line, if there is such a line."""
+        """Return the line number if the line exists."""
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.refuse(value)
         assert self.places is not None
@@ -178,7 +178,7 @@ class Reference(Field):
 
 @dataclass(frozen=True)
 class ArchiveColumn:
-    """One column: its name in the file, where its value stands in the row, its type in words, and what it refers to."""
+    """A column: its name in the file, field of the row, type in words, and the table it refers to."""
 
     name: str
     source: str
@@ -188,12 +188,12 @@ class ArchiveColumn:
     references: str = ""
 
     def checker(self, places: Places) -> Field:
-        """Return what a value must be, given the rows that were read so far."""
+        """Return the field that checks a value, given the rows read so far."""
         check = Reference(self.references, places) if self.references else self.check
         return fields.Optional(check) if self.nullable else check
 
     def dumper(self, places: Places) -> Callable[[Any], Any]:
-        """Return what turns a value of the database into one of JSON."""
+        """Return the converter from database values to JSON."""
         dump = DUMPS.get(self.type)
         if self.references:
             number, table = places.number, self.references
@@ -203,7 +203,7 @@ class ArchiveColumn:
         return lambda value: None if value is None else dump(value)
 
     def loader(self, places: Places) -> Callable[[Any], Any]:
-        """Return what turns a checked value into one of the database."""
+        """Return the converter from checked values to database values."""
         if self.references:
             key, table = places.key, self.references
             return lambda value: None if value is None else key(table, value)
@@ -228,7 +228,7 @@ INTEGERS = {
 
 
 class UnknownFieldTypeError(TypeError):
-    """A model has a field of a type that archives do not know yet."""
+    """A model has a field of a type that archives do not support yet."""
 
 
 def of_field(field: "models.Field[Any, Any]", table_of: Mapping[type[models.Model], str]) -> ArchiveColumn:
@@ -237,7 +237,7 @@ def of_field(field: "models.Field[Any, Any]", table_of: Mapping[type[models.Mode
     Raises
     ------
     UnknownFieldTypeError
-        if no way is known to write its values.
+        If the type of the field is not supported.
     """
     if isinstance(field, models.ForeignKey):
         table = table_of[field.related_model]
@@ -270,14 +270,14 @@ def _type(field: "models.Field[Any, Any]") -> tuple[str, Field]:
 
 
 Converter = Callable[[Any], Any]
-# Stands for a judgment that is gone.
+# Replaces the line of a deleted judgment.
 GONE = 0
 MAX_SNAPSHOT = 2 * 1024**3
 CURRENT, COUNTS = "is_current", ("judgments", "responses")
 
 
 def dump_facts(study: Study, _places: Places) -> Converter:
-    """Leave out of a platform's facts whatever is the platform's id of one of the study's people."""
+    """Remove platform IDs of the study's people from facts reported by platforms."""
     people = Participant.objects.filter(study=study, identity_hash__isnull=False)
     identities = frozenset(bytes(identity) for identity in people.values_list("identity_hash", flat=True) if identity)
 
@@ -295,7 +295,7 @@ def dump_facts(study: Study, _places: Places) -> Converter:
 
 
 def dump_payload(_study: Study, places: Places) -> Converter:
-    """Let a snapshot's judgments go by their lines instead of their keys."""
+    """Replace the keys of a snapshot's judgments by line numbers."""
 
     def line(key: int) -> int:
         return places.find("judgments", key) or GONE
@@ -304,7 +304,7 @@ def dump_payload(_study: Study, places: Places) -> Converter:
 
 
 def load_payload(_study: Study, places: Places) -> Converter:
-    """Let a snapshot's judgments go by their new keys."""
+    """Replace the line numbers of a snapshot's judgments by their new keys."""
 
     def key(line: int) -> int:
         return places.key("judgments", line) if line != GONE else GONE
@@ -321,25 +321,25 @@ def _with_rows(taken: arrays.Inputs, convert: Callable[[int], int]) -> arrays.In
 
 
 def dump_mark(study: Study, _places: Places) -> Converter:
-    """Say whether the judgments that count are still those of the snapshot, and how many of them there were."""
+    """Return whether the valid judgments are still those of the snapshot, and their counts."""
     now = snapshots.inputs_fingerprint(study)
     return lambda mark: {CURRENT: mark == now} | {name: mark.get(name, 0) for name in COUNTS}
 
 
 def load_mark(study: Study, _places: Places) -> Converter:
-    """Mark a snapshot that was current as of now, and any other as none that ever holds here."""
+    """Mark a snapshot that was current as current here, and any other as never current."""
     now = snapshots.inputs_fingerprint(study)
     never = dict.fromkeys(now, -1)
     return lambda mark: now if mark[CURRENT] else never | {name: mark[name] for name in COUNTS}
 
 
 def check_snapshot(row: dict[str, Any], judgments: int) -> None:
-    """Check that a snapshot can be read, is what its digest says, and names judgments that are there.
+    """Check that a snapshot is readable, matches its digest, and refers to existing judgments.
 
     Raises
     ------
     Mismatch
-        if not; it says where.
+        If not; the error says where.
     """
     mark = row["mark"]
     if not isinstance(mark, dict) or not isinstance(mark.get(CURRENT), bool):
@@ -352,7 +352,7 @@ def check_snapshot(row: dict[str, Any], judgments: int) -> None:
         taken = arrays.unpack(row["payload"]) if 0 <= size <= MAX_SNAPSHOT else None
         digest = taken.digest if taken else ""
         lines = [pool.row for pool in taken.pools.values()] if taken else []
-    except Exception as error:  # whatever numpy, zstandard or json say of bytes that are not theirs
+    except Exception as error:  # any error of numpy, zstandard or json on invalid bytes
         raise Mismatch(expected, f"cannot be unpacked: {error}", "payload") from error
     if taken is None:
         raise Mismatch(f"{expected} of at most {MAX_SNAPSHOT} bytes", "is larger, or has no size", "payload")

@@ -1,4 +1,4 @@
-"""The whole release in the published layout: raw files, artifacts, and what the manifest says of both."""
+"""A study in the published layout of CrowdRAG-25: raw files, artifacts, and their manifest."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,7 +20,7 @@ NO_ANALYSIS = "There is no finished analysis of the crowd's judgments. Analyse t
 
 
 def write(package: Package, work: Work) -> dict[str, Any]:
-    """Write every file that the run's study has something for, and return what the manifest says."""
+    """Write all files for which the study has data, and return the content of the manifest."""
     study = work.run.study
     left_out = ExclusionCounts()
     topics = inclusion.topics(study, left_out)
@@ -59,7 +59,7 @@ def write(package: Package, work: Work) -> dict[str, Any]:
 
 
 class _Writer:
-    """Writes files that have rows, and tells how far it is."""
+    """Writes files that have rows, and reports progress."""
 
     def __init__(self, package: Package, work: Work, *, total: int) -> None:
         self._package, self._work, self._total = package, work, total
@@ -67,7 +67,7 @@ class _Writer:
         self.omitted: dict[str, str] = {}
 
     def file(self, name: str, rows: Iterable[dict[str, Any]], *, steps: bool = True) -> None:
-        """Write a file; one without rows is left out, as a reader may take an empty file for a broken one."""
+        """Write a file, unless it has no rows: a reader may take an empty file for a broken one."""
         path = file_fields.path(name)
         rest = iter(rows)
         first = next(rest, None)

@@ -1,4 +1,4 @@
-"""What an archive leaves out, with the reasons. A test checks that every model is either included or listed here."""
+"""Contents left out of archives, with reasons. A test checks that every model is either included or listed here."""
 
 PERSON = "Accounts, names and e-mail addresses belong to the server of the study and never leave it."
 ASKED = (

@@ -1,4 +1,4 @@
-"""What the tables and fields of an archive mean, as the manifest holds it and the docs show it. None is missing."""
+"""Data dictionary of an archive, for the manifest and the docs. Every table and field has an entry."""
 
 from typing import Any
 
@@ -109,7 +109,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def meaning_of(table: str, column: str) -> str:
-    """Return what a column means."""
+    """Return the meaning of a column."""
     return TABLES[table][1].get(column) or COMMON[column]
 
 
@@ -132,12 +132,12 @@ INTRODUCTION = (
 
 
 def of_archive() -> dict[str, Any]:
-    """Return every file's fields: name, type, meaning, whether it may be null, and what it refers to."""
+    """Return the fields of every file: name, type, meaning, whether nullable, and references."""
     return {table.file: _table(table) for table in ALL}
 
 
 def left_out_of_archive() -> dict[str, str]:
-    """Return what an archive leaves out, with the reasons."""
+    """Return the contents left out of an archive, with reasons."""
     return exclusions.MODELS | exclusions.FIELDS
 
 
@@ -164,7 +164,7 @@ def _field(table: ArchiveTable, column: ArchiveColumn) -> dict[str, Any]:
 
 
 def as_markdown() -> str:
-    """Return the dictionary as the page of the docs."""
+    """Return the data dictionary as a page of the docs."""
     parts = [
         "# Archive contents",
         "",

@@ -1,4 +1,4 @@
-"""What the tables of judging and of writing hold, and what each of their columns means (see `field_docs.py`)."""
+"""Meanings of the tables of judging and writing, and of their columns (see `field_docs.py`)."""
 
 JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "dimensions": (

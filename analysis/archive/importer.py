@@ -1,4 +1,4 @@
-"""The import of an archive into a study that is still empty: an equal study, or the study as it was."""
+"""Import of an archive into an empty study, which then equals the exported study."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -25,13 +25,13 @@ from .reader import Archive, open_archive
 
 BATCH_ROWS = 1000
 BATCH_CHARACTERS = 8 * 1024**2
-# Stands for the key of a row that was read and is not inserted yet.
+# Key of a row that was read but not inserted yet.
 PENDING = 0
 
 
 @dataclass(frozen=True)
 class ArchiveInput:
-    """An archive that was handed in, to be opened again when it is stored."""
+    """An uploaded archive, to be opened again when it is stored."""
 
     name: str
     open: Callable[[], IO[bytes]]
@@ -39,18 +39,18 @@ class ArchiveInput:
 
     @contextmanager
     def opened(self, problems: Problems, report: Report = lambda *_: None) -> Iterator[Archive]:
-        """Open it and verify it: since it was read, it may have been changed."""
+        """Open and verify it again: it may have changed since it was read."""
         with self.open() as file, open_archive(file, self.name, problems, report=report) as archive:
             yield archive
 
 
 def read(files: Inputs, options: Options, problems: Problems, report: Report) -> ArchiveInput:
-    """Verify an archive and check every row of it; the database is not asked for anything of the study.
+    """Verify an archive and check all its rows; the database of the study is not read.
 
     Raises
     ------
     BadInput
-        with everything that is wrong with it.
+        With all problems of the archive.
     """
     inputs = options.get("inputs", [])
     if len(inputs) != 1:
@@ -67,18 +67,18 @@ def _archive_input(handed_in: dict[str, Any]) -> ArchiveInput:
         return ArchiveInput(path.name, lambda: path.open("rb"), {})
     upload = Upload.objects.get(pk=handed_in["upload"])
     storage, name = upload.file.storage, str(upload.file.name)
-    # Django's File is one in all but name.
+    # Django's File satisfies IO, but does not declare it.
     return ArchiveInput(upload.name, lambda: cast("IO[bytes]", storage.open(name, "rb")), {})
 
 
 @transaction.atomic
 def store(*, study: Study, archive_input: ArchiveInput) -> dict[str, Any]:
-    """Fill an empty study with a checked archive; leave one alone that holds exactly that. Return a summary.
+    """Fill an empty study with a checked archive, and return a summary; do nothing if the contents are already equal.
 
     Raises
     ------
     BadInput
-        if the study holds anything else; then it stays as it was.
+        If the study has other contents; it is not changed.
     """
     bulk.lock_imports(study)
     problems = Problems()
@@ -92,7 +92,7 @@ def store(*, study: Study, archive_input: ArchiveInput) -> dict[str, Any]:
 
 
 def _refuse_other(study: Study, archive: Archive) -> None:
-    """Refuse an archive that is not exactly what the study holds."""
+    """Reject an archive that differs from the contents of the study."""
     content = writer.content(study, archive.version)
     held = archive_tables.of_version(archive.version)
     different = [
@@ -111,17 +111,17 @@ def _refuse_other(study: Study, archive: Archive) -> None:
 
 
 def is_empty(study: Study) -> bool:
-    """Say whether a study holds no row of any table yet."""
+    """Return whether a study has no rows in any table."""
     return not any(table.rows(study).exists() for table in TABLES)
 
 
 def restore(archive: Archive, *, study: Study) -> None:
-    """Fill an empty study, which the caller holds, with what a verified archive holds.
+    """Fill an empty study with the contents of a verified archive; the caller holds the study's row lock.
 
     Raises
     ------
     BadInput
-        if a row breaks a rule of the database.
+        If a row violates a constraint of the database.
     """
     places, problems = Places(), Problems()
     for _line, data in reader.rows(STUDY, archive, places, problems):
@@ -145,7 +145,7 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
     size = 0
     for line, data in reader.rows(table, archive, places, problems):
         if any((data[name] or 0) >= line - len(batch) for name in table.own_references):
-            # It refers to a row that has no key yet.
+            # The row refers to one that has no key yet.
             _insert(table, batch, line - 1, keep)
             batch, size = [], 0
         values = {source: load(data[name]) for source, name, load in zip(sources, names, convert, strict=True)}
@@ -161,12 +161,12 @@ def _restore_table(table: ArchiveTable, archive: Archive, study: Study, places: 
 
 
 def _ignoring(table: ArchiveTable) -> AbstractContextManager[None]:
-    # Naming none would ignore all.
+    # `pgtrigger.ignore` without arguments ignores all triggers.
     return pgtrigger.ignore(*table.ignores) if table.ignores else nullcontext()
 
 
 def _insert(table: ArchiveTable, batch: list[Any], last_line: int, keep: Callable[[list[int]], None]) -> None:
-    """Insert rows in their order, and note their keys in it."""
+    """Insert rows in order, and record their keys."""
     try:
         with _ignoring(table), transaction.atomic():
             inserted = table.model._default_manager.bulk_create(batch)
@@ -183,7 +183,7 @@ def _store(study: Study, archive_input: ArchiveInput, _now: datetime) -> Stored:
 
 
 def register() -> None:
-    """Make the import of archives known: as a kind of run, a command and a page."""
+    """Register the import of archives as a run kind, a command and a page."""
     importers.register(
         Importer(
             name="archive",

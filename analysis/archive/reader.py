@@ -1,6 +1,6 @@
 """Reads an uploaded archive: checks that it is complete, matches its manifest, and has valid rows.
 
-Nothing is unpacked to disk, so no name in it can lead anywhere, and no more is read of a file than its manifest
+Nothing is unpacked to disk, so file names cannot cause path traversal. No more of a file is read than its manifest
 declares.
 """
 
@@ -33,7 +33,7 @@ from .writer import MANIFEST
 MAX_MANIFEST = 8 * MIB
 MAX_UNPACKED = 256 * GIB
 MAX_LINE = 256 * MIB
-# JSON lines of judgments pack 40 : 1; what packs much better is no corpus, beyond a size where that cannot be chance.
+# Judgments in JSON Lines compress about 40 : 1; large files that compress much better are not research data.
 MAX_RATIO, RATIO_FROM = 400, 64 * MIB
 CHUNK = MIB
 Report = Callable[[int, int, str], None]
@@ -41,7 +41,7 @@ Report = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class DeclaredFile:
-    """A file as the manifest declares it."""
+    """A file as declared in the manifest."""
 
     path: str
     rows: int
@@ -52,14 +52,14 @@ class DeclaredFile:
 
     @property
     def limits(self) -> Limits:
-        """How much of it is read."""
-        # A few bytes may be longer packed than unpacked.
+        """How much of the file may be read."""
+        # Compression makes very small files larger.
         return Limits(file=max(self.content_bytes, self.bytes), line=min(MAX_LINE, self.content_bytes + 1))
 
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive whose files are there and are what their sums say."""
+    """An archive whose files exist and match their checksums."""
 
     files: dict[str, DeclaredFile]
     members: dict[str, Member]
@@ -67,7 +67,7 @@ class Archive:
 
     @property
     def version(self) -> int:
-        """The schema version that it was written in."""
+        """Schema version of the archive."""
         return int(self.manifest["schema_version"])
 
 
@@ -75,12 +75,12 @@ class Archive:
 def open_archive(
     file: IO[bytes], name: str, problems: Problems, *, report: Report = lambda *_: None
 ) -> Iterator[Archive]:
-    """Open an archive and verify it; readable until the block ends.
+    """Open and verify an archive, readable until the end of the block.
 
     Raises
     ------
     BadInput
-        if it is no archive, or not whole, or not what its manifest says, or of another schema version.
+        If it is not an archive, incomplete, differs from its manifest, or has an unsupported schema version.
     """
     try:
         with open_zip(file) as zipped:
@@ -204,7 +204,7 @@ def _one_declared(entry: Any) -> DeclaredFile | None:
 
 
 def _verify(archive: Archive, problems: Problems, report: Report) -> None:
-    """Compare every file with its sum, reading it as a stream."""
+    """Compare every file with its checksum, as a stream."""
     total = sum(declared.bytes for declared in archive.files.values())
     done = 0
     for path, declared in archive.files.items():
@@ -228,12 +228,12 @@ TICK = 500
 
 
 def check(archive: Archive, problems: Problems, *, report: json_lines.Report = json_lines.no_report) -> dict[str, int]:
-    """Check every row of every table; return how many there are of each.
+    """Check all rows of all tables; return the number of rows of each.
 
     Raises
     ------
     BadInput
-        if anything is wrong with one of them.
+        If there is any problem.
     """
     places = Places()
     total = sum(declared.rows for declared in archive.files.values())
@@ -242,7 +242,7 @@ def check(archive: Archive, problems: Problems, *, report: json_lines.Report = j
     for table in archive_tables.of_version(archive.version):
         places.begin(table.name)
         for number, _row in rows(table, archive, places, problems):
-            places.add(table.name, number)  # its line for now: what may be referred to is what was read
+            places.add(table.name, number)  # the line number instead of a key: rows may refer to any row read before
             if number % TICK == 0:
                 report(done + number, total, table.name)
         counts[table.name] = places.count(table.name)
@@ -260,7 +260,7 @@ def check(archive: Archive, problems: Problems, *, report: json_lines.Report = j
 def rows(
     table: ArchiveTable, archive: Archive, places: Places, problems: Problems
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a table with their lines, cleaned and completed; what does not fit is a problem."""
+    """Yield the rows of a table with their line numbers, cleaned and completed; invalid rows are problems."""
     version = archive.version
     checkers = [column.checker(places) for column in table.columns_of(version)]
     shape: dict[str, Field] = dict(zip(table.names_in(version), checkers, strict=True))
@@ -288,7 +288,7 @@ def rows(
 def _check_content(
     table: ArchiveTable, path: str, data: dict[str, Any], places: Places, problems: Problems, line: int
 ) -> None:
-    """Check what column types cannot: packed content must match its digest, and nothing may start to run here."""
+    """Check what column types cannot: content matches its digest, and nothing would become active here."""
     try:
         if table.name == "log_batches":
             _check_batch(data)
@@ -318,7 +318,7 @@ def _check_run(data: dict[str, Any]) -> None:
 
 
 def check_integrity(study: Study, places: Places, problems: Problems) -> None:
-    """Note every assignment that should hold a place and holds none, or holds one and should not."""
+    """Report every assignment that should have a slot and has none, or has one and should not."""
     needs = Q(state__in=HOLDING)
     wrong = Assignment.objects.filter(
         Q(slot__isnull=True) & needs | Q(slot__isnull=False) & ~needs,

@@ -1,6 +1,6 @@
-"""What came to archives after their first version, what had another name, and what an older archive's rows lack.
+"""Schema versions of archives: later additions, earlier names, and defaults for older archives.
 
-An archive is written in the latest version only; every version that is named here can be read.
+Archives are written in the latest version only; all versions listed here can be read.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 from writing.enums import TaskState
 
-# Version 2: people write here, by a plan, in sessions, for money; models are asked, and what they answered is kept.
-# Version 3: people judge here, in places, with checks and training, for money; gold labels; models judge by prompts.
-# Version 4: the tables and columns have their standard names (release 0.2.0).
+# Version 2: writing by plan, in sessions, with payment; prompts and responses of language models.
+# Version 3: judging in slots, with checks, training and payment; gold labels; judging by language models.
+# Version 4: standard names of tables and columns (release 0.2.0).
 LATEST = 4
 READABLE = range(1, LATEST + 1)
 FIRST = 1
@@ -32,7 +32,7 @@ def _unknown(_row: Row) -> None:
 
 
 def _lease(row: Row) -> Any:
-    """Tasks held before leases existed have none: the next sweep returns them with their drafts."""
+    """Return no lease for tasks held before leases existed: the next sweep returns them with their drafts."""
     return row["claimed_at"] or row["created_at"] if row["state"] == TaskState.CLAIMED else None
 
 
@@ -72,7 +72,7 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("tasks", "seconds"): (2, _unknown),
     ("tasks", "active_seconds"): (2, _unknown),
     ("log_batches", "session"): (2, lambda _row: 0),
-    # What columns hold that the database was given when judging came to it.
+    # Default values of these columns when judging was added to the database.
     ("campaigns", "wage_floor"): (3, _unknown),
     ("campaigns", "minutes"): (3, lambda _row: 25),
     ("campaigns", "has_slots"): (3, lambda _row: False),
@@ -95,11 +95,11 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("assignment_transitions", "note"): (3, lambda _row: ""),
     ("judgments", "revision"): (3, lambda _row: 1),
     ("writing_plans", "copied_words"): (4, lambda _row: 20),
-    # What judges of earlier campaigns were not shown.
+    # Not shown to judges of earlier campaigns.
     ("campaigns", "shows_passages"): (4, lambda _row: False),
     ("campaigns", "has_practice"): (4, lambda _row: False),
 }
-# What tables and columns are called now, with the version that gave them this name and their name before it.
+# Present names of tables and columns, with the version that introduced the name, and the previous name.
 TABLE_NAMES: dict[str, tuple[int, str]] = {
     "editing_sessions": (4, "sittings"),
     "known_labels": (4, "gold_labels"),
@@ -113,7 +113,7 @@ COLUMN_NAMES: dict[tuple[str, str], tuple[int, str]] = {
     ("campaigns", "allows_comments"): (4, "takes_comments"),
     ("questionnaire_items", "has_known_label"): (4, "is_gold"),
 }
-# Since version 4 what all paid work has in common stands first; before, these columns stood as follows.
+# Since version 4, the columns common to all paid work come first; this is the earlier order.
 EARLIER_ORDER: dict[str, tuple[str, ...]] = {
     "tasks": (
         *("external_id", "topic", "style", "slot", "is_trial", "revises", "participant", "instructions", "state"),
@@ -132,30 +132,30 @@ EARLIER_ORDER: dict[str, tuple[str, ...]] = {
 
 
 def table_name(version: int, table: str) -> str:
-    """Return what a table is called in archives of a version."""
+    """Return the name of a table in archives of a version."""
     since, earlier = TABLE_NAMES.get(table, (FIRST, table))
     return table if version >= since else earlier
 
 
 def column_name(version: int, table: str, column: str) -> str:
-    """Return what a column of a table is called in archives of a version."""
+    """Return the name of a column in archives of a version."""
     since, earlier = COLUMN_NAMES.get((table, column), (FIRST, column))
     return column if version >= since else earlier
 
 
 def has_table(version: int, table: str) -> bool:
-    """Say whether archives of a version hold a table."""
+    """Return whether archives of a version have a table."""
     return version >= TABLES.get(table, FIRST)
 
 
 def has_column(version: int, table: str, column: str) -> bool:
-    """Say whether a table has a column in archives of a version."""
+    """Return whether a table has a column in archives of a version."""
     since, _default = COLUMNS.get((table, column), (FIRST, _unknown))
     return version >= since
 
 
 def in_order(version: int, table: str, columns: Iterable[Named]) -> tuple[Named, ...]:
-    """Return those columns of a table that archives of a version have, in their order there."""
+    """Return the columns of a table in archives of a version, in the order of that version."""
     held = [column for column in columns if has_column(version, table, column.name)]
     if version < 4 and (order := EARLIER_ORDER.get(table)):
         held.sort(key=lambda column: order.index(column.name))
@@ -164,21 +164,21 @@ def in_order(version: int, table: str, columns: Iterable[Named]) -> tuple[Named,
 
 @cache
 def _current_names(version: int, table: str) -> dict[str, str]:
-    """Return today's name of each column of a table that archives of a version call otherwise."""
+    """Return the present names of columns that have another name in archives of a version."""
     names = {column_name(version, name, column): column for name, column in COLUMN_NAMES if name == table}
     return {earlier: column for earlier, column in names.items() if earlier != column}
 
 
 @cache
 def _later_columns(version: int, table: str) -> dict[str, Callable[[Row], Any]]:
-    """Return the columns of a table that came after a version, with what stands in for them."""
+    """Return the columns added to a table after a version, with their defaults."""
     return {
         column: default for (name, column), (since, default) in COLUMNS.items() if name == table and since > version
     }
 
 
 def completed(version: int, table: str, row: Row) -> dict[str, Any]:
-    """Return a row of an archive of a version under the names of now, with what came later filled in."""
+    """Convert a row of an archive of a version to present names, and add defaults for later columns."""
     names = _current_names(version, table)
     later = {column: default(row) for column, default in _later_columns(version, table).items()}
     return {names.get(name, name): value for name, value in row.items()} | later

@@ -1,4 +1,4 @@
-"""Exports as runs: a package is written beside its place, and comes under its name when it is whole."""
+"""Exports as runs: a package is written to a temporary path, and renamed when it is complete."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,18 +20,18 @@ from . import crowdrag25_release, importer, writer
 from .writer import Package, digest_of
 
 MEDIA_TYPE = "application/zip"
-# What the command and the page call a format, and what writes it.
+# Writers by the name of the format in commands and on pages.
 WRITERS: dict[str, Callable[[Package, kinds.Work], dict[str, Any]]] = {
     "archive": writer.write,
     "crowdrag25": crowdrag25_release.write,
 }
-# Formats that cannot hold all of a study: their run's summary says what is left out, and how much of it.
+# Formats that cannot hold a whole study; the summary of their runs counts what is left out.
 INCOMPLETE = {"crowdrag25"}
 LEFT_OUT = "left_out"
 
 
 def kind_of(format_: str) -> str:
-    """Return the kind of run that exports a format."""
+    """Return the run kind of exports in a format."""
     return f"export.{format_}"
 
 
@@ -41,7 +41,7 @@ def start(*, study: Study, format_: str, by: User | None = None, now: datetime |
 
 
 def finished(study: Study) -> "QuerySet[Artifact]":
-    """Return the study's exports that can be downloaded, the latest first."""
+    """Return the study's downloadable exports, the latest first."""
     runs = [kind_of(format_) for format_ in WRITERS]
     return (
         Artifact.objects.filter(run__study=study, run__kind__in=runs)
@@ -51,7 +51,7 @@ def finished(study: Study) -> "QuerySet[Artifact]":
 
 
 def at_work(study: Study) -> "QuerySet[Run]":
-    """Return the study's exports that are being written."""
+    """Return the study's exports in progress."""
     return Run.objects.filter(study=study, kind__in=[kind_of(format_) for format_ in WRITERS]).active().newest_first()
 
 
@@ -78,7 +78,7 @@ def _publish(run: Run, path: Path, name: str, summary: dict[str, Any], digest: s
 
 
 def about(run: Run, *, now: datetime) -> dict[str, Any]:
-    """Return what a manifest says of the study, of when it was written and by what."""
+    """Return the manifest's information about the study, the time, and the software."""
     study = run.study
     return {
         "created": now.isoformat(),
@@ -94,7 +94,7 @@ def about(run: Run, *, now: datetime) -> dict[str, Any]:
 
 
 def _place(work: kinds.Work) -> Path:
-    """Return the path that this claim of the unit writes to; remove files that earlier, killed claims left."""
+    """Return the path for this claim of the unit; remove files left by earlier, killed claims."""
     folder = Path(settings.DATA_DIR) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"export-{work.run.key}-*.partial"):
@@ -103,12 +103,12 @@ def _place(work: kinds.Work) -> Path:
 
 
 def result_url(run: Run) -> str:
-    """Where finished exports are listed."""
+    """Return the URL of the list of exports."""
     return reverse("exports", args=[run.study.slug])
 
 
 def register() -> None:
-    """Register exports and the import of archives as run kinds; called once when the app is ready."""
+    """Register exports and the import of archives as run kinds when the app is ready."""
     titles = {"archive": "Export as archive", "crowdrag25": "Export as CrowdRAG-25"}
     for format_ in WRITERS:
         kinds.register(

@@ -1,4 +1,4 @@
-"""A study's exports: what there is to download, and a way to make another."""
+"""Pages of a study's exports and clones."""
 
 from django import forms
 from django.contrib import messages
@@ -19,7 +19,7 @@ PAGE = 25
 
 
 class FormatForm(forms.Form):
-    """Which format."""
+    """Format of an export."""
 
     format = forms.ChoiceField(choices=[(name, name) for name in services.WRITERS])
 
@@ -41,7 +41,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _left_out(artifact: Artifact) -> dict[str, int] | None:
-    """Return what an export does not hold, or None where its format holds everything."""
+    """Return what an export leaves out; None if its format holds everything."""
     omitted: dict[str, int] | None = artifact.run.summary.get(services.LEFT_OUT)
     return omitted
 
@@ -59,7 +59,7 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 class CloneForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """How the clone is called, and whether it has responses."""
+    """Name of the clone, and whether to copy responses."""
 
     with_responses = forms.BooleanField(
         label="With imported responses",
@@ -80,7 +80,7 @@ class CloneForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
 @study_page(Role.EDITOR, is_open_when_archived=True)
 def clone_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """Ask how the clone is called, and start it."""
+    """Show the form for a clone, and start cloning."""
     initial = {"title": f"{study.title} (copy)"[:200], "slug": f"{study.slug[:75]}-copy"}
     form = CloneForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():

@@ -1,4 +1,4 @@
-"""An archive: files of JSON lines in one zip that refer to each other, the same rows giving the same bytes."""
+"""Writer of archives: JSON Lines files in one ZIP that refer to each other; the same rows give identical bytes."""
 
 import gzip
 import hashlib
@@ -21,14 +21,14 @@ from .columns import Places
 
 BUFFER = 256 * 1024
 MANIFEST = "manifest.json"
-# The earliest time that a zip can say: the manifest says when it was made, nothing else does.
+# The earliest time a ZIP can store; only the manifest says when the archive was made.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """One file of a package. `sha256` is of the file as it lies there, `content_sha256` of what it holds unpacked."""
+    """A file of a package. `sha256` is its digest as stored, `content_sha256` that of its unpacked content."""
 
     path: str
     rows: int
@@ -38,12 +38,12 @@ class WrittenFile:
     content_sha256: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the manifest holds it."""
+        """Return the file's entry in the manifest."""
         return asdict(self)
 
 
 class Lines:
-    """Takes objects, gives lines of JSON to a sink in large pieces, and counts and digests them."""
+    """Writes objects as JSON Lines to a sink in large chunks, and counts and hashes them."""
 
     def __init__(self, sink: Callable[[bytes], object]) -> None:
         self._sink = sink
@@ -59,7 +59,7 @@ class Lines:
         self.rows += 1
 
     def text(self, text: str) -> None:
-        """Add text as it is."""
+        """Add text verbatim."""
         data = text.encode()
         self._waiting.append(data)
         self._size += len(data)
@@ -67,7 +67,7 @@ class Lines:
             self.flush()
 
     def flush(self) -> None:
-        """Hand on what waits."""
+        """Write buffered text."""
         data = b"".join(self._waiting)
         self._waiting, self._size = [], 0
         self._digest.update(data)
@@ -76,12 +76,12 @@ class Lines:
 
     @property
     def content_sha256(self) -> str:
-        """The digest of all that was handed on."""
+        """Digest of everything written."""
         return self._digest.hexdigest()
 
 
 class Package:
-    """A zip file that is being written; whole once the block has ended. A context manager."""
+    """Context manager of a ZIP file being written, complete at the end of the block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -100,10 +100,10 @@ class Package:
 
     @contextmanager
     def lines(self, path: str) -> Iterator[Lines]:
-        """Add a gzipped file of JSON lines."""
+        """Add a gzipped JSON Lines file."""
         with self._zip.open(_info(path), "w", force_zip64=True) as entry:
             digesting = _Digesting(entry)
-            # No name and no time in its header.
+            # Leave name and time out of the header.
             with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digesting, mtime=0) as zipped:
                 lines = Lines(zipped.write)
                 yield lines
@@ -113,28 +113,28 @@ class Package:
         )
 
     def manifest(self, content: dict[str, Any]) -> None:
-        """Add the manifest with what is known of the files; the last thing to do."""
+        """Add the manifest with the files' metadata; call this last."""
         content = content | {"files": [file.as_json() for file in self.files]}
         text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
         self._zip.writestr(_info(MANIFEST), text.encode())
 
 
 def digest_of(files: list[WrittenFile]) -> str:
-    """Return one digest of what several files hold."""
+    """Return a digest of the contents of several files."""
     text = "".join(f"{file.content_sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _info(path: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(path, NO_TIME)
-    info.compress_type = zipfile.ZIP_STORED  # gzipped already
-    info.create_system = 3  # the same on every machine
+    info.compress_type = zipfile.ZIP_STORED  # already gzipped
+    info.create_system = 3  # identical bytes on every machine
     info.external_attr = 0o644 << 16
     return info
 
 
 class _Digesting(io.RawIOBase):
-    """Writes on, counting and digesting."""
+    """Pass-through writer that counts and hashes."""
 
     def __init__(self, target: Any) -> None:
         self._target = target
@@ -159,7 +159,7 @@ TICK = 500
 
 
 def write(package: Package, work: Work) -> dict[str, Any]:
-    """Write every table of the run's study, and return what the manifest says of them."""
+    """Write all tables of the run's study, and return the content of the manifest."""
     study = work.run.study
     total = sum(counts(study).values())
     done = 0
@@ -189,7 +189,7 @@ def write_table(
     tick: Callable[[int], None] = lambda _rows: None,
     version: int = SCHEMA_VERSION,
 ) -> None:
-    """Write one table's rows as lines, a chunk in memory at a time, and note where they stand."""
+    """Write the rows of a table as lines, one chunk in memory at a time, and record their places."""
     names = table.names_in(version)
     places.begin(table.name)
     is_referred_to = archive_tables.is_referred_to(table.name)
@@ -208,12 +208,12 @@ def write_table(
 
 
 def counts(study: Study) -> dict[str, int]:
-    """Return how many rows of each table the study has."""
+    """Return the number of the study's rows in each table."""
     return {table.name: table.rows(study).count() for table in ALL}
 
 
 def content(study: Study, version: int = SCHEMA_VERSION) -> dict[str, str]:
-    """Return the digest of each table as an archive of a version would hold it: equal digests, equal studies."""
+    """Return the digest of each table in an archive of a version: studies are equal if their digests are."""
     digests = {}
     places = Places()
     for table in archive_tables.of_version(version):
@@ -225,7 +225,7 @@ def content(study: Study, version: int = SCHEMA_VERSION) -> dict[str, str]:
 
 
 def licences(study: Study) -> dict[str, Any]:
-    """Return under which licences the study's data are released."""
+    """Return the licences of the study's data."""
     texts = ConsentText.objects.filter(study=study).order_by("name", "version", "id")
     columns = ("name", "version", "text_licence", "log_licence", "timing_licence")
     return {"texts": study.text_licence, "consent_texts": list(texts.values(*columns))}

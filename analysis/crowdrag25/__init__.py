@@ -1,1 +1,1 @@
-"""The layout in which the CrowdRAG-25 corpus was published: exports and releases can be written in it."""
+"""The layout of the published CrowdRAG-25 corpus, for exports and releases."""

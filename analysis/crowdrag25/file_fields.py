@@ -1,4 +1,4 @@
-"""Paths of the files of the published layout, and the meaning of their fields: the manifest's field dictionary."""
+"""Paths of the files of the published layout, and the data dictionary for the manifest."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -25,7 +25,7 @@ _PAIR: Meanings = {
     "response_a": ("text", "The ID of the left response."),
     "response_b": ("text", "The ID of the right response."),
 }
-# Beyond the published layout, and only where they say something.
+# Additions to the published layout, written only if they apply.
 _JUDGE: Meanings = {"model": ("text or absent", f"The model that judged. Absent: {record_schemas.WRITER_MODEL}.")}
 _AUTHOR: Meanings = {
     "model": (
@@ -197,7 +197,7 @@ def path(name: str) -> str:
 
 
 def of_files(paths: Iterable[str]) -> dict[str, Any]:
-    """Return the field dictionary of these files."""
+    """Return the data dictionary of these files."""
     files = {path(name): about for name, about in FILES.items()}
     return {
         file_path: {

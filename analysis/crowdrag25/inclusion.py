@@ -1,4 +1,4 @@
-"""What is released in the published layout: what counts, what people consented to, what the layout has fields for."""
+"""Selection for the published layout: valid data, with consent, that fit the layout."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,22 +25,22 @@ TIMES = "platform records of participants who did not agree to the release of ti
 
 @dataclass
 class ExclusionCounts:
-    """Counts what is left out, by reason."""
+    """Counter of what is left out, by reason."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, reason: str, count: int = 1) -> None:
-        """Count rows that are left out for this reason."""
+        """Count rows left out for this reason."""
         if count:
             self.counts[reason] += count
 
     def as_json(self) -> list[dict[str, str | int]]:
-        """Return them for the manifest."""
+        """Return the counts for the manifest."""
         return [{"what": reason, "count": count} for reason, count in sorted(self.counts.items())]
 
 
 def topics(study: Study, left_out: ExclusionCounts) -> "QuerySet[Topic]":
-    """Return the topics that are released: the latest versions, with ranks from 0 on without a gap."""
+    """Return the released topics: latest versions, with ranks from 0 without gaps."""
     every = Topic.objects.filter(study=study)
     current = every.current()
     left_out.add(OLDER, every.count() - current.count())
@@ -55,7 +55,7 @@ def topics(study: Study, left_out: ExclusionCounts) -> "QuerySet[Topic]":
 
 
 def responses(study: Study, left_out: ExclusionCounts) -> "QuerySet[Response]":
-    """Return the responses that are released, in the order in which they came."""
+    """Return the released responses in the order of submission."""
     uncounted = ExclusionCounts()
     released = Response.objects.filter(study=study)
     steps = (
@@ -95,6 +95,6 @@ def timing_of(people: "QuerySet[Participant]") -> "QuerySet[Participant]":
 
 
 def _withheld(person: str, **releases: bool) -> Q:
-    """Return the condition that no consent of a person releases this; people of imported corpora have no consent."""
+    """Return the condition that a person's consent does not cover this; people of imported corpora need none."""
     consents = Consent.objects.filter(participant=OuterRef(person))
     return Q(Exists(consents)) & ~Q(Exists(consents.filter(withdrawn_at__isnull=True, **releases)))

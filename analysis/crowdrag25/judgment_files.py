@@ -1,6 +1,6 @@
-"""The files of judging: votes and ratings of the crowd, of experts and of models, and the labels that they give.
+"""Judgment files: votes and ratings of the crowd, experts and models, and the resulting labels.
 
-They are the results of the study's latest finished analysis, of exactly the votes that it used (its snapshot).
+Labels come from the study's latest finished analysis, with exactly the votes that it used (its snapshot).
 """
 
 from collections import defaultdict
@@ -65,13 +65,13 @@ _COLUMNS = {
 
 
 class JudgingFiles:
-    """Reads the judgments of a study that are released, an answer (all dimensions of one item) at a time."""
+    """Reader of a study's released judgments, one answer (all dimensions of an item) at a time."""
 
     def __init__(self, study: Study, responses: "QuerySet[Response]", left_out: ExclusionCounts) -> None:
         self._study = study
         self._left_out = left_out
         self._judgments = inclusion.judgments(study, left_out)
-        # Eight bytes and a little more for each, which the database would have to join again and again.
+        # A set takes little memory, and saves repeated joins in the database.
         self._released: Container[int] = frozenset(responses.values_list("pk", flat=True))
         self._seen = 0
 
@@ -88,7 +88,7 @@ class JudgingFiles:
             }
 
     def pointwise(self) -> Iterator[Row]:
-        """Yield the crowd's pointwise ratings: a worker's rows of a submission in the order of the items."""
+        """Yield the crowd's pointwise ratings, one submission of a worker at a time, in item order."""
         judgments = self._judgments.filter(item__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.POINTWISE))
         for answer in self._answers(self._included(judgments), record_schemas.SCALE):
             yield {
@@ -101,7 +101,7 @@ class JudgingFiles:
             }
 
     def experts(self) -> Iterator[Row]:
-        """Yield the experts' votes. Those that the analysis leaves out are there too, as in the published file."""
+        """Yield the experts' votes, including those that the analysis leaves out, as in the published file."""
         judgments = self._judgments.filter(item__campaign__judges=Judges.EXPERT)
         for answer in self._answers(self._first(self._pairs(judgments)), LETTERS):
             clicks = zip(record_schemas.CLICK_NAMES, answer["judged_at"], strict=True)
@@ -116,19 +116,19 @@ class JudgingFiles:
             }
 
     def combined(self) -> Iterator[Row]:
-        """Yield models' judgments of all dimensions at once, with their justifications."""
+        """Yield models' judgments of all dimensions at once, with justifications."""
         for answer in self._answers(self._of_models(Inference.COMBINED), LETTERS):
             yield _ratings(answer, [numbered for numbered, _ in record_schemas.QUESTIONS.values()])
 
     def individual(self) -> Iterator[Row]:
-        """Yield models' judgments of one dimension at a time, with their justifications, if there are any."""
+        """Yield models' judgments of one dimension at a time, with justifications if there are any."""
         judgments = self._of_models(Inference.INDIVIDUAL, counts=False)
         if judgments.exclude(justification="").exists():
             for answer in self._answers(judgments, LETTERS, counts=False):
                 yield _ratings(answer, [named for _, named in record_schemas.QUESTIONS.values()])
 
     def models(self) -> Iterator[Row]:
-        """Yield models' judgments under both inferences."""
+        """Yield models' judgments with both prompt types."""
         letters = {value: letter.lower() for value, letter in LETTERS.items()}
         for inference in (Inference.COMBINED, Inference.INDIVIDUAL):
             judgments = self._of_models(inference, counts=inference == Inference.INDIVIDUAL)
@@ -137,7 +137,7 @@ class JudgingFiles:
                 yield {**_pair(answer), **_judge(answer), "inference": inference.value.lower(), **values}
 
     def count_others(self) -> None:
-        """Count the judgments that no file asked for; once all of them are written."""
+        """Count the judgments that are in no file; call this after writing all files."""
         self._leave_out(OTHERS, self._judgments.count() - self._seen)
 
     def submissions(self) -> Iterator[Row]:
@@ -155,7 +155,7 @@ class JudgingFiles:
             }
 
     def questionnaires(self) -> dict[tuple[str, str], str]:
-        """Return which questionnaire each of the crowd's pairs was first put into."""
+        """Return the first questionnaire of each of the crowd's pairs."""
         entries = QuestionnaireItem.objects.filter(
             questionnaire__campaign__in=self._campaigns(Judges.CROWD, CampaignKind.PAIRWISE)
         )
@@ -184,7 +184,7 @@ class JudgingFiles:
     def _keep(
         self, judgments: "QuerySet[Judgment]", kept: "QuerySet[Judgment]", reason: str, *, counts: bool = True
     ) -> "QuerySet[Judgment]":
-        """Return those kept; the others are left out for this reason."""
+        """Return `kept`, and count the others as left out."""
         if counts:
             self._leave_out(reason, judgments.count() - kept.count())
         return kept
@@ -194,7 +194,7 @@ class JudgingFiles:
         self._seen += count
 
     def _is_released(self, row: Row) -> bool:
-        # A pointwise item that names no response of the study stands for itself.
+        # Pointwise items without a response of the study are released.
         shown = (row["shown_a"], row["shown_b"], row["shown_response"])
         return all(response is None or response in self._released for response in shown)
 
@@ -202,9 +202,9 @@ class JudgingFiles:
         return str(row["justification"])
 
     def _answers(self, judgments: "QuerySet[Judgment]", words: dict[int, Any], *, counts: bool = True) -> Iterator[Row]:
-        """Yield answers in the order in which votes count: a value for each of the seven dimensions, or None.
+        """Yield answers in vote order: a value for each of the seven dimensions, or None.
 
-        `counts`: these judgments are in no other file, so what is left out of them is counted here.
+        `counts`: count what is left out here, because these judgments are in no other file.
         """
         questionnaire_items = QuestionnaireItem.objects.filter(
             questionnaire=OuterRef("assignment__questionnaire"), item=OuterRef("item")
@@ -228,7 +228,7 @@ class JudgingFiles:
             }
 
     def _layout_answer(self, judged: dict[str, Row], words: dict[int, Any], *, counts: bool) -> dict[str, Row]:
-        """Return what the layout holds of one answer, by dimension."""
+        """Return the part of an answer that fits the layout, by dimension."""
         of_layout = {name: row for name, row in judged.items() if name in NAMES}
         held = {name: row for name, row in of_layout.items() if row["value"] in words}
         is_released = self._is_released(next(iter(judged.values())))
@@ -242,7 +242,7 @@ class JudgingFiles:
 
 
 def as_columns(rows: Iterator[Row]) -> dict[str, dict[str, Any]]:
-    """Return rows as the published file of the experts holds them: column -> {row number: value}."""
+    """Return rows in the format of the published expert file: column -> {row number: value}."""
     columns: dict[str, dict[str, Any]] = {}
     for number, row in enumerate(rows):
         for name, value in row.items():
@@ -255,7 +255,7 @@ def _pair(answer: Row) -> Row:
 
 
 def _judge(answer: Row) -> Row:
-    """Return which model judged, where it is another than that of the published corpus."""
+    """Return the model that judged, if it is not the one in the published corpus."""
     return {} if answer["worker"] == record_schemas.WRITER_MODEL else {"model": answer["worker"]}
 
 
@@ -281,13 +281,13 @@ CROWD = "crowd"
 
 @dataclass(frozen=True)
 class Analysis:
-    """A finished analysis and what it used."""
+    """A finished analysis and its inputs."""
 
     run: Run
     inputs: arrays.Inputs
 
     def as_json(self) -> Row:
-        """Return what the manifest says of it."""
+        """Return its entry in the manifest."""
         run = self.run
         return {
             "finished_at": run.finished_at.isoformat() if run.finished_at else None,
@@ -300,7 +300,7 @@ class Analysis:
 
 
 def latest(study: Study) -> Analysis | None:
-    """Return the study's latest finished analysis of the crowd's judgments, or None where there is none."""
+    """Return the study's latest finished analysis of the crowd's judgments, or None."""
     runs = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, snapshot__pool=CROWD)
     run = runs.filter(tables__name="gold", snapshot__judgments__gt=0).select_related("snapshot").newest_first().first()
     return None if run is None else Analysis(run, arrays.unpack(bytes(run.snapshot.payload)))
@@ -314,7 +314,7 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
     spam = {
         (row["participant"], row["dimension"]): row["spam_probability"] for row in _table(analysis.run, "competence")
     }
-    # Other pools may ask a dimension of the same name with other options.
+    # Other pools may use other options for a dimension of the same name.
     dimensions = {n: taken.dimensions[n] for n in np.unique(pool.dimension).tolist()}
     dimensions = {n: dimension for n, dimension in dimensions.items() if dimension.name in NAMES}
     first = np.flatnonzero(pool.first_votes())
@@ -327,7 +327,7 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
         a, b = taken.responses[left].name, taken.responses[right].name
         if a not in released or b not in released:
             continue
-        cast: dict[int, dict[int, int]] = defaultdict(dict)  # dimension -> who -> which answer
+        cast: dict[int, dict[int, int]] = defaultdict(dict)  # dimension -> coder -> answer
         for index in votes[unit]:
             cast[int(pool.dimension[index])][int(pool.coder[index])] = int(pool.value[index])
         who = list(dict.fromkeys(coder for answers_of_coder in cast.values() for coder in answers_of_coder))
@@ -351,7 +351,7 @@ def rows(analysis: Analysis, questionnaires: dict[tuple[str, str], str], release
 def _labels(dimension: arrays.Dimension, label: Row | None) -> Row:
     labels = {f"{dimension.name}_p_{letter}": label[f"p_{letter}"] if label else None for letter in "anb"}
     if 0 not in dimension.values:
-        del labels[f"{dimension.name}_p_n"]  # nobody could answer so
+        del labels[f"{dimension.name}_p_n"]  # this answer was not offered
     return labels | {f"{dimension.name}_gold": label["label"] if label else None}
 
 

@@ -1,4 +1,4 @@
-"""The files of writing: topics with passages, tasks with surveys, snapshots, models' responses, parsed responses."""
+"""Files of writing: topics and passages, tasks with surveys, snapshots, models' responses, parsed responses."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -29,13 +29,13 @@ def _as_submitted(response: Response) -> str:
 
 
 def topics(topics_released: "QuerySet[Topic]") -> Iterator[Row]:
-    """Yield each topic with its passages in the order of their ranks."""
+    """Yield each topic with its passages by rank."""
     for topic in _with_passages(topics_released).iterator(chunk_size=CHUNK):
         yield {"topic": topic.external_id, "query": topic.query, **_passages(topic)}
 
 
 def tasks(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterator[Row]:
-    """Yield each human response's task with the answers to its surveys, as far as the layout has the question."""
+    """Yield each human response's task with the survey answers that fit the layout."""
     answers = SurveyAnswers.objects.order_by("id")
     human_responses = _human(responses).select_related("topic", "style", "participant", "task")
     for response in human_responses.prefetch_related(Prefetch("task__survey_answers", answers)).iterator(
@@ -64,9 +64,9 @@ def _fits_layout(question: str, answer: Any) -> bool:
 
 
 def snapshots(responses: "QuerySet[Response]", left_out: ExclusionCounts) -> Iterator[Row]:
-    """Yield the states of each human response's text, rebuilt from its log; the last one is the response.
+    """Yield the states of each human response's text, reconstructed from its log; the last one is the response.
 
-    Where there is no log, or it may not be released, the response as submitted is the only one.
+    Without a log that may be released, the submitted response is the only state.
     """
     may_show = set(inclusion.keeps_its_log(_human(responses)).values_list("pk", flat=True))
     for response in _human(responses).select_related("topic", "style", "task__log").iterator(chunk_size=CHUNK):
@@ -93,7 +93,7 @@ def _states(response: Response, log: WritingLog | None) -> Iterator[tuple[int, s
 def model_responses(
     responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted
 ) -> Iterator[Row]:
-    """Yield each response of a model or a RAG system; `text_of` says what is given of its text."""
+    """Yield the responses of models and RAG systems; `text_of` returns the released text."""
     model_written = responses.exclude(origin=Origin.HUMAN).select_related("topic", "style", "participant")
     for response in model_written.iterator(chunk_size=CHUNK):
         yield {
@@ -114,9 +114,9 @@ def _author(response: Response) -> Row:
 
 
 def parsed(responses: "QuerySet[Response]", text_of: Callable[[Response], str] = _as_submitted) -> Iterator[Row]:
-    """Yield each response taken apart: statements with the ids of the passages that they cite.
+    """Yield parsed responses: statements with the IDs of cited passages.
 
-    What `text_of` gives of a response's text is as long as the text, so that its statements' spans hold.
+    `text_of` must keep the length of the text, so that the spans of statements hold.
     """
     topics_ = Prefetch("topic", _with_passages(Topic.objects.all()))
     prefetched = queries.with_statements(responses.select_related("style", "participant")).prefetch_related(topics_)  # type: ignore[arg-type]

@@ -1,1 +1,1 @@
-"""What all charts share, and how they are drawn."""
+"""Figures: common functions of charts, and their rendering."""

@@ -1,7 +1,7 @@
-"""What a figure is, and how the figures of a run are made: the same for page, file and paper.
+"""Declarations of figures, and their rendering for pages, files and papers.
 
-A method or an experiment declares its figures in its `figures.py`. Altair makes Vega-Lite specifications of them, which
-are rendered here as SVG, PNG or PDF.
+Methods and experiments declare their figures in `figures.py`. Altair creates Vega-Lite specifications, which are
+rendered here as SVG, PNG or PDF.
 """
 
 import json
@@ -25,7 +25,7 @@ from .vega_lite import SIZES, EmptyChartError, Labels, Spec, Tables, sized
 __all__ = ["FIGURES", "SIZES", "EmptyChartError", "Figure", "Spec", "UnknownChartError"]
 
 THEMES = ("light", "dark")
-#: Counted up when charts come to look otherwise, so that browsers fetch them again.
+#: Increase when the style of charts changes, so that browsers load them again.
 VERSION = 6
 
 
@@ -36,15 +36,15 @@ class Figure:
     Attributes
     ----------
     name : str
-        As files and addresses call it.
+        Name in files and URLs.
     title, caption : str
-        As of a table.
+        As for a table.
     alt : str
-        What one sees, in a sentence, for those who do not see it.
+        Text alternative: what the figure shows, in one sentence.
     tables : tuple of str
-        The tables that it shows.
+        The tables with its data.
     draw : callable(rows by table, names in words, the theme's colours, the run's parameters) -> Vega-Lite specification
-        Raises `EmptyChartError` where there is nothing to show.
+        Raises `EmptyChartError` if there is nothing to show.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Figure:
     draw: Callable[[Tables, Labels, Spec, Spec], Spec]
 
 
-#: All figures by name, in the order in which lists name them.
+#: All figures by name, in the order of lists.
 FIGURES: dict[str, Figure] = {}
 
 
 def register(figures: Iterable[Figure]) -> None:
-    """Make figures known; called by what computes their tables."""
+    """Register figures; called by the modules that compute their tables."""
     FIGURES.update({figure.name: figure for figure in figures})
 
 
@@ -72,7 +72,7 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
     UnknownChartError
         If there is no such chart or theme.
     EmptyChartError
-        If the run holds nothing that it could show.
+        If the run has no data for it.
     """
     if name not in FIGURES or theme not in THEMES:
         raise UnknownChartError(f"There is no chart {name!r} in the theme {theme!r}. Charts: {', '.join(FIGURES)}.")
@@ -91,7 +91,7 @@ def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
 
 
 def has_something(run: Run, figure: Figure) -> bool:
-    """Say whether a run holds something that a figure could show."""
+    """Return whether a run has data for a figure."""
     try:
         specification(run.study, run, figure.name)
     except EmptyChartError:
@@ -102,7 +102,7 @@ def has_something(run: Run, figure: Figure) -> bool:
 def specification_of_rows(
     study: Study, name: str, theme: str, rows: Tables, parameters: Spec, size: str = "paper"
 ) -> Spec:
-    """Return a chart of rows that no run may hold yet; raises `EmptyChartError` as `specification` does."""
+    """Return a chart of rows that need not be stored yet; raise `EmptyChartError` like `specification`."""
     return sized(_draw(name, theme, rows, parameters, _labels(study, rows)), size)
 
 
@@ -119,17 +119,17 @@ def _draw(name: str, theme: str, rows: Tables, parameters: Spec, labels: Labels)
 
 
 def is_known(name: str, theme: str, form: str, size: str = "paper") -> bool:
-    """Say whether there is such a chart in such a theme, format and size."""
+    """Return whether this chart, theme, format and size exist."""
     return name in FIGURES and theme in THEMES and form in MEDIA_TYPES and size in SIZES
 
 
 def render(study: Study, run: Run, name: str, theme: str, form: str, size: str = "paper") -> bytes:
-    """Return a chart of a run, drawn; raises as `specification` and `draw` do."""
+    """Render a chart of a run; raises like `specification` and `draw`."""
     return draw(specification(study, run, name, theme, size), form)
 
 
 @lru_cache(maxsize=1)
 def _looks() -> dict[str, Any]:
-    """The looks of charts, made of the same tokens as the pages (docs/ui.md)."""
+    """Return the style of charts, from the same design tokens as the pages (docs/ui.md)."""
     look: dict[str, Any] = json.loads(Path(settings.BASE_DIR, "static", "charts", "theme.json").read_text())
     return look

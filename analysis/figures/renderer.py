@@ -1,4 +1,4 @@
-"""Vega-Lite specifications drawn as SVG, PNG or PDF."""
+"""Rendering of Vega-Lite specifications as SVG, PNG or PDF."""
 
 import json
 from typing import Any
@@ -18,16 +18,16 @@ class UnknownChartError(LookupError):
 
 
 def draw(spec: Spec, form: str) -> bytes:
-    """Draw a specification as "svg", "png" or "pdf", or write it as "json".
+    """Render a specification as "svg", "png" or "pdf", or write it as "json".
 
     Raises
     ------
     UnknownChartError
-        If there is no such format.
+        If the format does not exist.
     """
-    import vl_convert  # starts a JavaScript engine: only those who draw pay for it
+    import vl_convert  # starts a JavaScript engine, so import only when drawing
 
-    # A control character in a label makes it abort the whole process: what nobody sees is written as its number.
+    # A control character in a label would abort the process, so invisible characters are shown by code point.
     spec = spec if form == "json" else _visible(spec)
     if form == "svg":
         return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
@@ -41,7 +41,7 @@ def draw(spec: Spec, form: str) -> bytes:
 
 
 def _visible(part: Any) -> Any:
-    """A specification, or a part of it, in which every letter can be seen."""
+    """Replace invisible characters in a specification or a part of it."""
     if isinstance(part, str):
         return visible(part)
     if isinstance(part, dict):

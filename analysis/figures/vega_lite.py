@@ -1,7 +1,7 @@
-"""What makes of charts share: names in words, data, the frame, colours by origin, and the size to be drawn in.
+"""Common functions of charts: labels, data, frame, colours by origin, and output size.
 
-A chart says how wide a panel is on paper; here its panels grow, or stand below each other, until the whole fits.
-Letters stay as large as they are.
+Charts declare the width of a panel on paper. For other sizes, panels are stretched or stacked until the chart fits; the
+font size stays the same.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ..tables.rows import Row
 from ..tables.value_labels import Questions
 
 Spec = dict[str, Any]
-#: Rows of the tables that a chart shows, by table.
+#: Rows of a chart's tables, by table.
 Tables = dict[str, list[Row]]
 
 
@@ -24,7 +24,7 @@ class EmptyChartError(LookupError):
 
 @dataclass(frozen=True)
 class Labels:
-    """Names in words."""
+    """Labels of values."""
 
     dimensions: dict[str, str]
     styles: dict[str, str]
@@ -36,28 +36,28 @@ class Labels:
 
 
 def data(rows: list[Any]) -> Any:
-    """Rows as the data of a chart."""
+    """Return rows as the data of a chart."""
     import altair as alt
 
     return alt.InlineData(values=rows)
 
 
 def spec(chart: Any) -> Spec:
-    """A chart as a specification, with room around it."""
+    """Return a chart as a specification, with padding."""
     specification: Spec = chart.to_dict()
-    # Drawn with the fonts of this machine, read with those of the reader's: room for labels that come out wider.
+    # Measured with the fonts of this machine but shown with the reader's: leave room for wider labels.
     return specification | {"padding": {"left": 30, "right": 40, "top": 4, "bottom": 4}}
 
 
 def category(field: str, order: list[str], **axis: Any) -> Any:
-    """Vertical places of categories: all of `order`, also those without a value, so that panels agree on them."""
+    """Return a vertical axis of categories: all of `order`, even without a value, so that panels are aligned."""
     import altair as alt
 
     return alt.Y(f"{field}:N", sort=order, scale=alt.Scale(domain=order), title=None, axis=alt.Axis(**axis))
 
 
 def wrapped(panel: Any, field: str, order: list[str], rows: list[Any], *, columns: int) -> Any:
-    """Panels in rows of so many. Each has its own axis: a shared one also stands where the last row has no panel."""
+    """Arrange panels in rows. Each has its own axis: a shared one would also be below a missing panel."""
     import altair as alt
 
     facet = alt.Facet(f"{field}:N", sort=order, title=None)
@@ -65,7 +65,7 @@ def wrapped(panel: Any, field: str, order: list[str], rows: list[Any], *, column
 
 
 def whole_ticks(low: int, high: int, most: int = 5) -> list[int]:
-    """At most `most` whole numbers for an axis, at equal distances, from `low` on."""
+    """Return at most `most` equally spaced integers for an axis, starting at `low`."""
     step = max(1, -(-(high - low) // max(most - 1, 1)))
     return list(range(low, high + 1, step))
 
@@ -77,7 +77,7 @@ def refuse_empty(rows: list[Any]) -> None:
 
 
 def coloured_areas(base: Any, field: str, colour: Any, **how: Any) -> list[Any]:
-    """An area for each value of a field, in its colour. They are no part of the legend, which shows lines."""
+    """Draw an area for each value of a field, in its colour, but not in the legend, which shows lines."""
     import altair as alt
 
     scale = colour.to_dict()["scale"]
@@ -88,17 +88,17 @@ def coloured_areas(base: Any, field: str, colour: Any, **how: Any) -> list[Any]:
 
 
 def style_label(labels: Labels, name: str) -> str:
-    """A style as people read it."""
+    """Return the label of a style."""
     return labels.styles.get(name, name)
 
 
 def origins_in(rows: list[Row]) -> list[str]:
-    """The origins of rows, each once."""
+    """Return the distinct origins of rows."""
     return list(dict.fromkeys(row["origin"] for row in rows))
 
 
 def origin_colours(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
-    """The origins in words, and their colours."""
+    """Return the labels of the origins, and their colours."""
     import altair as alt
 
     names = origins_in(rows)
@@ -108,26 +108,26 @@ def origin_colours(rows: list[Row], colours: Spec) -> tuple[list[str], Any]:
 
 
 SIZES = ("paper", "wide", "narrow")
-#: Pixels for panels and labels: of a card on a page of 1,280, of one on a telephone of 390.
+#: Pixels for panels and labels: in a card on a page 1,280 pixels wide, and on a phone 390 pixels wide.
 ROOM = {"wide": 1080, "narrow": 290}
-#: A panel that is wider says nothing more; one that is narrower cannot be read.
+#: Wider panels show nothing more, narrower ones are illegible.
 WIDEST, NARROWEST = 560, 96
 GAP, LETTER, AXIS = 30, 6.6, 34
-#: By how much a reader's letters may be wider.
+#: By how much a reader's font may be wider.
 WIDER = 0.2
-#: Labels beyond so many pixels are cut, with an ellipsis: on a telephone they leave room for what they name.
+#: Maximum label width in pixels; longer labels end in an ellipsis, so that panels on a phone have enough room.
 LABELS = {"wide": 190, "narrow": 150}
 _MULTIPLE = ("hconcat", "vconcat", "concat")
 
 
 def sized(spec: Spec, size: str) -> Spec:
-    """A chart for so much room: "wide", "narrow", or as it is ("paper")."""
+    """Fit a chart to a size: "wide", "narrow", or unchanged ("paper")."""
     if size == "paper":
         return spec
     resized = deepcopy(spec)
     if size == "narrow":
         for axis in _axes(resized):
-            axis.pop("labelLimit", None)  # that of paper, which a telephone has no room for
+            axis.pop("labelLimit", None)  # the limit for paper is too wide for a phone
         for encoding in _encodings(resized):
             (encoding.get("color", {}).get("legend") or {}).pop("columns", None)
     resized = _fitted(resized, size, spec, ROOM[size])
@@ -141,13 +141,13 @@ def sized(spec: Spec, size: str) -> Spec:
         "facet": {"spacing": GAP},
         "concat": {"spacing": GAP},
     }
-    # The reader's letters may be wider than those of this machine, and push long labels out on the left.
+    # The reader's font may be wider than that of this machine: leave room for long labels on the left.
     left = 14 + int(WIDER * _longest(resized, spec, size))
     return resized | {"padding": {"left": left, "right": 20, "top": 4, "bottom": 4}}
 
 
 def _longest(part: Spec, whole: Spec, size: str) -> float:
-    """About how wide the widest labels of any vertical axis come out."""
+    """Estimate the width of the widest labels on any vertical axis."""
     inner = [inner_part for name in _MULTIPLE for inner_part in part.get(name, ())]
     return max(
         (_longest(inner_part, whole, size) for inner_part in inner),
@@ -156,7 +156,7 @@ def _longest(part: Spec, whole: Spec, size: str) -> float:
 
 
 def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
-    """A part of a chart whose panels together are about so wide."""
+    """Resize a part of a chart so that its panels fit the room."""
     if "facet" in part:
         return _faceted(part, size, whole, room)
     for name in _MULTIPLE:
@@ -172,7 +172,7 @@ def _fitted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
 
 
 def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
-    """Panels by the values of a field: in as many columns as before, on a phone in one."""
+    """Resize panels faceted by a field: as many columns as before, or one on a phone."""
     facet = part["facet"]
     by_column = "column" in facet
     field = (facet["column"] if by_column else facet).get("field", "")
@@ -187,9 +187,9 @@ def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
             part["columns"] = across
         elif not by_column:
             part["columns"] = across
-        else:  # rows and columns: they stay, with less room each
+        else:  # rows and columns are kept, with less room for each
             across = count
-    if "columns" in part and count % across:  # a shared axis would also stand where the last row has no panel
+    if "columns" in part and count % across:  # a shared axis would also be below a missing panel
         part.setdefault("resolve", {}).setdefault("axis", {})["x"] = "independent"
     kept = labels * (across if own_axes else 1)
     part["spec"]["width"] = _bounded((room - kept - GAP * (across - 1)) / across)
@@ -197,7 +197,7 @@ def _faceted(part: Spec, size: str, whole: Spec, room: float) -> Spec:
 
 
 def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
-    """Panels in a row, on a phone in a column; a shared axis title is then repeated."""
+    """Resize panels in a row, in a column on a phone; repeat a shared axis title there."""
     parts = part[name]
     across = {"hconcat": len(parts), "vconcat": 1}.get(name, min(int(part.get("columns", len(parts))), len(parts)))
     if size == "narrow" and name != "vconcat":
@@ -218,7 +218,7 @@ def _beside(part: Spec, name: str, size: str, whole: Spec, room: float) -> Spec:
 
 
 def _label_all(parts: list[Spec]) -> None:
-    """Give every chart its labels, which only the first of a row had."""
+    """Label every chart, instead of only the first in a row."""
     for axis in (axis for part in parts for axis in _axes(part)):
         axis.pop("labels", None)
         if axis.get("domain") is not False:
@@ -252,7 +252,7 @@ def _field(part: Spec, channel: str) -> str:
 
 
 def _labels(part: Spec, whole: Spec, size: str) -> float:
-    """About how wide the labels of the vertical axis come out."""
+    """Estimate the width of the labels on the vertical axis."""
     if not _is_labelled(part):
         return 0.0
     for encoding in _encodings(part):
@@ -271,7 +271,7 @@ def _natural(part: Spec) -> float:
 
 
 def _values(part: Spec, whole: Spec, field: str) -> list[Any]:
-    """The different values of a field in the data of a part of a chart, or in all where it has none of its own."""
+    """Return the distinct values of a field in a part's own data, or else in all data."""
     sets = whole.get("datasets", {})
     name = part.get("data", {}).get("name")
     values: dict[Any, None] = {}

@@ -1,1 +1,1 @@
-"""Rows to arrays: what a run computes from."""
+"""Inputs of runs: database rows as arrays."""

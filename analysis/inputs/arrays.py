@@ -1,8 +1,8 @@
-"""A run's inputs as arrays: the exact judgments, responses and topics that it computes from, and their digest.
+"""A run's inputs as arrays: the exact judgments, responses and topics, and their digest.
 
-Everything is named by the ids that leave the system (pseudonyms, response and topic ids) and stands in an order that
-follows from these names alone, never from row ids. An archive imported elsewhere therefore gives the same digest and,
-with the same parameters and seed, the same tables to the byte.
+Everything is identified by public IDs (pseudonyms, response and topic IDs) and sorted by these, never by primary keys.
+An archive imported into another system therefore gives the same digest and, with the same parameters and seed,
+byte-identical tables.
 """
 
 import hashlib
@@ -20,11 +20,11 @@ Ints = NDArray[np.int64]
 
 SCHEMA = 2
 EXPERT, POINTWISE = "expert", "pointwise"
-#: Pools of what language models judged, by how they were asked (design 7.6).
+#: Pools of judgments by language models, by prompt type (design 7.6).
 COMBINED, INDIVIDUAL = "model_combined", "model_individual"
-#: So many fields of a response are in the first schema.
+#: Number of fields of a response in the first schema.
 JUDGED = 6
-#: Judgments of a pool, beside each other: what stands in the digest.
+#: Columns of a pool's judgments in the digest.
 COLUMNS = ("unit", "coder", "dimension", "value", "vote", "k", "position")
 
 
@@ -38,12 +38,12 @@ class Dimension:
 
     @property
     def is_preference(self) -> bool:
-        """Whether its answers are A, N or B."""
+        """Whether the answers are A, N or B."""
         return set(self.values) <= {-1, 0, 1}
 
     @property
     def domain(self) -> tuple[int, ...]:
-        """The values that answers count along: A, N, B for all preferences, neutral allowed or not."""
+        """Values between which distances are measured: A, N, B for all preferences, with or without neutral."""
         return (-1, 0, 1) if self.is_preference else self.values
 
 
@@ -51,8 +51,8 @@ class Dimension:
 class Response:
     """A response of the inputs; `topic` and `participant` are names.
 
-    `text` is the digest of its text, which is no part of the inputs (`texts.Texts` reads it); `ranking` the place of
-    its topic's passages in `Inputs.rankings`, -1 where nothing is known of either (inputs of the first schema).
+    `text` is the digest of its text, which is not part of the inputs (`texts.Texts` reads it). `ranking` is the index
+    of its topic's passages in `Inputs.rankings`, or -1 in inputs of the first schema, which have neither.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """A number that a writer gave for a question before or after writing; `response` is a place in the responses."""
+    """A writer's numeric answer to a question before or after writing; `response` is an index."""
 
     response: int
     kind: str
@@ -77,9 +77,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Process:
-    """Measures of a response's writing log; NaN is written as None.
+    """Measures of a response's writing log; NaN is stored as None.
 
-    `measures` are named in `loading.processes.MEASURES`.
+    `measures` are named in `writing_process.measures.NAMES`.
     """
 
     response: int
@@ -88,10 +88,10 @@ class Process:
 
 @dataclass(frozen=True)
 class Wage:
-    """What somebody was paid for a response or a questionnaire of the analysed pool, where that is known.
+    """Payment for a response or a questionnaire of the analysed pool, if known.
 
-    `response` is a place in the responses, -1 for a questionnaire. Money in minor units of the currency; `charges`
-    are the platform's fee and tax, None where not known. `seconds` is the time that it took, None where not known.
+    `response` is an index, -1 for a questionnaire. Money is in minor units of the currency; `charges` are the
+    platform's fee and tax, `seconds` the working time; None if unknown.
     """
 
     response: int
@@ -102,10 +102,10 @@ class Wage:
 
 @dataclass(frozen=True)
 class SimilarityScores:
-    """BERTScore F1 of responses, as they stood when a run read them, and what computed them.
+    """BERTScore F1 of responses as stored when a run read them, and the encoder that computed them.
 
-    `pairs` are two places in the responses, the lower one first, and the F1 (None: undefined). Of responses with the
-    same text only the first stands here.
+    `pairs` are two indices of responses, the lower one first, and F1 (None: undefined). Of responses with the same
+    text, only the first is listed.
     """
 
     model: str
@@ -121,24 +121,24 @@ class Pool:
     Attributes
     ----------
     participants : tuple of str
-        Pseudonyms; `coder` counts along them.
+        Pseudonyms; `coder` is an index in them.
     units : tuple of (int, int, int, str)
-        What was judged, as presented: left response, right response (positions in `Inputs.responses`, -1: none), topic,
-        and the item's name where no response of the study is meant (pointwise).
+        What was judged, as presented: left response, right response (indices in `Inputs.responses`, -1: none), topic,
+        and the item's name if it is not a response of the study (pointwise).
     unit, coder, dimension, value : ndarray of int, shape (n_judgments,)
-        `value` is the answer's position among the dimension's values; of pairs 0 is a, 1 is n, 2 is b.
+        `value` is the index of the answer in the dimension's values; for pairs 0 is A, 1 is N, 2 is B.
     vote : ndarray of int, shape (n_judgments,)
-        The how-manieth judgment of its unit on its dimension this is, from 0, by questionnaire and assignment.
+        Sequence number of the judgment within unit and dimension, from 0, by questionnaire and assignment.
     k : ndarray of int, shape (n_judgments,)
-        How many votes its campaign asked for.
+        Number of votes that its campaign requested.
     position : ndarray of int, shape (n_judgments,)
-        Where the item stood in the questionnaire, from 1; 0 where that is not known.
+        Position of the item in the questionnaire, from 1; 0 if unknown.
     row : ndarray of int, shape (n_judgments,)
-        Row ids of the judgments. Not in the digest: another database has others.
+        Primary keys of the judgments. Not in the digest, because they differ between databases.
     repeated : int
-        Judgments left out, as their participant had judged the same unit on the same dimension before.
+        Number of judgments left out because the participant had already judged the unit on the dimension.
     known : tuple of (int, int, int)
-        Labels that were known beforehand (gold items): unit, dimension, value. In the digest where there are any.
+        Known labels (of gold items): unit, dimension, value. Part of the digest if there are any.
     """
 
     participants: tuple[str, ...]
@@ -156,21 +156,21 @@ class Pool:
 
     @cached_property
     def left(self) -> Ints:
-        """The left response of each unit."""
+        """Left response of each unit."""
         return np.array([unit[0] for unit in self.units], dtype=np.int64)
 
     @cached_property
     def right(self) -> Ints:
-        """The right response of each unit."""
+        """Right response of each unit."""
         return np.array([unit[1] for unit in self.units], dtype=np.int64)
 
     @cached_property
     def topic(self) -> Ints:
-        """The topic of each unit."""
+        """Topic of each unit."""
         return np.array([unit[2] for unit in self.units], dtype=np.int64)
 
     def known_of(self, dimension: int) -> Ints:
-        """The known label of each unit on a dimension, -1 where none is known."""
+        """Return the known label of each unit on a dimension; -1 if there is none."""
         labels = np.full(len(self.units), -1, dtype=np.int64)
         for unit, label_dimension, value in self.known:
             if label_dimension == dimension:
@@ -178,24 +178,23 @@ class Pool:
         return labels
 
     def first_votes(self, k: int | None = None) -> NDArray[np.bool_]:
-        """Which judgments are among the first k of their unit and dimension; k by default as the campaign asked."""
+        """Return a mask of the first k judgments of each unit and dimension; k defaults to the campaign's number."""
         return np.asarray(self.vote < (self.k if k is None else k))
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a run computes from.
+    """Inputs of a run.
 
-    `pools` holds the analysed pool under `main`, and those that it is compared with (expert, pointwise) where there are
-    any: of experts, of pointwise raters, and of models as judges by how they were asked. `counts` are sizes of what is
-    only counted, such as the models' judgments; `seconds` the times that questionnaires took; `simulated` says whether
-    some of the judgments are a generator's. `passages` are digests of texts, `rankings` the passages of topics as they
-    were shown, by rank, as places in `passages` (-1 at a rank without one). `answers` are what writers said in surveys,
-    `processes` what their logs tell, `wages` what they and the judges were paid, in `currency`; `language` is that of
-    the texts. `models` are the participants that are language models with the model that each is:
-    the same model is another participant with another prompt, and one that writes another than one that judges.
-    `similarity_scores` are BERTScores where somebody had them computed.
-    `schema` is how they are written down: 1 knows neither texts nor their writing.
+    `pools` has the analysed pool as `main`, and the pools it is compared with, if any: experts, pointwise raters, and
+    models as judges by prompt type. `counts` are sizes of pools that are only counted, such as the models' judgments;
+    `seconds` are durations of questionnaires; `simulated` says whether some judgments are generated. `passages` are
+    digests of texts; `rankings` are the passages of topics as shown, by rank, as indices in `passages` (-1 at a rank
+    without one). `answers` are survey answers of writers, `processes` measures of their logs, `wages` payments to them
+    and to judges in `currency`; `language` is that of the texts. `models` are the participants that are language
+    models, with their model names: the same model is a different participant with another prompt, and as a writer or a
+    judge. `similarity_scores` are stored BERTScores. `schema` is the version of the format: version 1 has neither texts
+    nor data about writing.
     """
 
     pool: str
@@ -219,35 +218,35 @@ class Inputs:
     schema: int = SCHEMA
 
     def similarity(self, candidate: int, reference: int) -> float | None:
-        """The BERTScore F1 of two responses by their places; None where it was not computed or is undefined."""
+        """Return BERTScore F1 of two responses by index; None if not computed or undefined."""
         one, other = sorted((self._first_of_text[candidate], self._first_of_text[reference]))
         return self._f1_by_pair.get((one, other))
 
     @cached_property
     def _first_of_text(self) -> list[int]:
-        """For each response the first one with its text."""
+        """Index of the first response with the same text, for each response."""
         seen: dict[str, int] = {}
         return [seen.setdefault(response.text, index) for index, response in enumerate(self.responses)]
 
     @cached_property
     def _f1_by_pair(self) -> dict[tuple[int, int], float | None]:
-        """By places; two responses of one text are as alike as can be, where that text is no empty one."""
+        """F1 by indices; a non-empty text has F1 of 1 with itself."""
         pairs = self.similarity_scores.pairs if self.similarity_scores else ()
         same = {(index, index): 1.0 for *places, f1 in pairs if f1 is not None for index in places}
         return same | {(first, second): f1 for first, second, f1 in pairs}
 
     @property
     def main(self) -> Pool:
-        """The pool that is analysed."""
+        """The analysed pool."""
         return self.pools[self.pool]
 
     def sides(self, unit: int) -> tuple[str, str]:
-        """The ids of the left and the right response of a pair of the main pool."""
+        """Return the IDs of the left and the right response of a pair in the main pool."""
         left, right = self.main.units[unit][:2]
         return self.responses[left].name, self.responses[right].name
 
     def written_by(self, participant: str) -> frozenset[str]:
-        """The names of the responses that somebody wrote."""
+        """Return the names of a participant's responses."""
         return frozenset(response.name for response in self.responses if response.participant == participant)
 
     def without_writing_of(self, participant: str) -> "Inputs":
@@ -280,11 +279,11 @@ class Inputs:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything but row ids."""
+        """SHA-256 of everything except primary keys."""
         return hashlib.sha256(b"".join(self._parts())).hexdigest()
 
     def pack(self) -> bytes:
-        """Everything, row ids too, compressed; `unpack` reads it."""
+        """Return everything, including primary keys, compressed; `unpack` reads it."""
         rows = [_bytes(self.pools[name].row) for name in sorted(self.pools)]
         parts = self._parts()
         sizes = len(parts[0]).to_bytes(8, "little")
@@ -332,7 +331,7 @@ class Inputs:
 
 
 def unpack(packed: bytes) -> Inputs:
-    """Read what `Inputs.pack` wrote."""
+    """Read the result of `Inputs.pack`."""
     data = zstandard.ZstdDecompressor().decompress(packed)
     end = 8 + int.from_bytes(data[:8], "little")
     header: dict[str, Any] = json.loads(data[8:end])

@@ -8,9 +8,10 @@ from writing.models import WritingLog
 
 
 class Snapshot(models.Model):
-    """A run's inputs, frozen: ids and values, compressed, with their digest (docs/adr/0008).
+    """A run's inputs: IDs and values, compressed, with their digest (docs/adr/0008).
 
-    `mark` holds sums over the rows that counted then: what they are now tells cheaply whether anything changed since.
+    `mark` holds sums over the valid rows at that time. Comparing them with the present sums is a cheap check for
+    changes.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="snapshot")
@@ -27,7 +28,7 @@ class Snapshot(models.Model):
 
 
 class LogMeasures(models.Model):
-    """Measures of one log by one version of the method; they are deleted with the log (erasure)."""
+    """Measures of one log by one version of the method; deleted with the log (erasure)."""
 
     log = models.OneToOneField(WritingLog, models.CASCADE, related_name="measures")
     version = models.PositiveSmallIntegerField()

@@ -1,9 +1,8 @@
-"""Rows to arrays: the judgments of a study that count now.
+"""Reading of a study's valid judgments into arrays.
 
-A judgment as a tuple of Python's numbers costs half a microsecond of its own, a few hundred times what its bytes do.
-
-The judgments come by one statement, so that the set is one that held at one moment; topics, dimensions and texts never
-change. They come as bytes of columns (`columns`): memory is a few dozen bytes a judgment.
+A judgment as a tuple of Python integers takes half a microsecond, a few hundred times as long as its bytes. Judgments
+are therefore read as columns of bytes (`columns`), which take a few dozen bytes each. A single statement reads them
+all, so that they are from one moment; topics, dimensions and texts never change.
 """
 
 from collections import Counter
@@ -36,29 +35,29 @@ from . import arrays, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
 
-#: Rows whose first columns agree in all but so many bits come together: memory is that of so many rows, twice.
+#: Rows whose first columns differ only in this many low bits are read together; memory is twice that of such a group.
 BITS = 20
 
 
 def read(rows: QuerySet[Any], fields: Mapping[str, str]) -> NDArray[Any]:
-    """Read columns of whole numbers.
+    """Read integer columns.
 
     Parameters
     ----------
     rows : QuerySet
-        In any order; it is not kept.
+        In any order, which is not preserved.
     fields : dict of str to str
-        The field of each column, none of which is ever null. The first is a row id, or another number that is spread.
+        Field of each column, never null. The first must be a primary key, or another well-distributed number.
 
     Returns
     -------
     structured ndarray of int64, shape (n,)
-        A field for each name; rows by their first column, read by one statement.
+        One field for each name, sorted by the first column, read with one statement.
     """
     kind = [(name, np.int64) for name in fields]
     try:
         sql, parameters = rows.order_by().values_list(*fields.values()).query.sql_with_params()
-    except EmptyResultSet:  # Django knows without asking
+    except EmptyResultSet:  # Django recognises that no row can match
         return np.empty(0, dtype=kind)
     names = [f"column_{i}" for i in range(len(fields))]
     sums = ", ".join(f"string_agg(int8send({name}::bigint), '')" for name in names)
@@ -88,7 +87,7 @@ Rows = NDArray[Any]
 
 
 class NothingToAnalyseError(Exception):
-    """The study has neither responses nor judgments that count."""
+    """The study has neither valid responses nor valid judgments."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -99,7 +98,7 @@ class NothingToAnalyseError(Exception):
 
 @dataclass(frozen=True)
 class _Item:
-    """What was judged: the pair's sides or the pointwise item, and how many votes were asked for."""
+    """What was judged: the sides of a pair or a pointwise item, and the number of requested votes."""
 
     left: str | None
     right: str | None
@@ -110,12 +109,12 @@ class _Item:
 
 
 def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
-    """Read what an analysis of this pool needs; the pool is empty where nobody has judged yet.
+    """Read the inputs of an analysis of this pool; the pool is empty if nobody has judged yet.
 
     Raises
     ------
     NothingToAnalyseError
-        If there is neither a response nor a judgment that counts.
+        If there are neither valid responses nor valid judgments.
     """
     campaigns = _campaigns(study, pool)
     rows = _judgments(study, campaigns)
@@ -164,7 +163,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
 
 @dataclass(frozen=True)
 class _Context:
-    """Names and places that the pools share."""
+    """Names and indices that all pools share."""
 
     items: dict[int, _Item]
     participants: dict[int, str]
@@ -176,7 +175,7 @@ class _Context:
 
 
 def _campaigns(study: Study, pool: str) -> dict[int, str]:
-    """The pool that each campaign's judgments belong to; campaigns of other pools are left out."""
+    """Return the pool of each campaign's judgments; campaigns of other pools are left out."""
     pools = {}
     model_pools = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
     columns = ("id", "kind", "judges", "inference")
@@ -197,7 +196,7 @@ def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
 
 
 def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
-    """Items whose responses are included, by row id."""
+    """Return the items whose responses are included, by primary key."""
     items = Item.objects.filter(campaign__in=campaigns)
     items = items.exclude(pair__a__is_included=False).exclude(pair__b__is_included=False)
     items = items.exclude(response__is_included=False)
@@ -212,10 +211,10 @@ def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
 def _dimensions(
     campaigns: dict[int, str], rows_by_pool: dict[str, Rows]
 ) -> tuple[list[arrays.Dimension], dict[str, dict[int, int]]]:
-    """Dimensions that were judged, in the order of the questionnaires, and the place of each version, by pool.
+    """Return the judged dimensions in questionnaire order, and by pool the index of each version.
 
-    Pools may ask a dimension with other options (pointwise) or in another version: it goes by one name. Within a pool a
-    second version is another question, and says so in its name.
+    Pools share a dimension's name even if they use other options (pointwise) or another version. Within a pool, a
+    second version is a different question, and has the version in its name.
     """
     campaign_dimensions = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
     position = dict(campaign_dimensions.annotate(first=Min("position")).values_list("dimension", "first"))
@@ -246,15 +245,15 @@ def _topics(responses: tuple[arrays.Response, ...], items: dict[int, _Item]) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Positions:
-    """Where items stand in questionnaires: rows of questionnaire, item and position, sorted."""
+    """Positions of items in questionnaires: sorted rows of questionnaire, item and position."""
 
     rows: Rows
 
     def of(self, questionnaire: NDArray[np.int64], item: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The position of each judgment's item, 0 where its questionnaire does not hold it."""
+        """Return the position of each judgment's item; 0 if its questionnaire does not contain it."""
         if not len(self.rows):
             return np.zeros(len(item), dtype=np.int64)
-        # Items are counted along those that there are, so that a questionnaire and an item make one number.
+        # Renumber items, so that a questionnaire and an item can be combined into one number.
         items = np.unique(self.rows["item"])
         held = self.rows["questionnaire"] * len(items) + np.searchsorted(items, self.rows["item"])
         along = np.minimum(np.searchsorted(items, item), len(items) - 1)
@@ -264,7 +263,7 @@ class _Positions:
 
 
 def _positions(campaigns: dict[int, str]) -> _Positions:
-    """Positions by questionnaire and item. The first is 1, also in campaigns whose positions are counted from 0."""
+    """Return positions by questionnaire and item, from 1 also for campaigns that count from 0."""
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns)
     from_0 = list(entries.filter(position=0).values_list("questionnaire__campaign", flat=True).distinct())
     fields = {"questionnaire": "questionnaire_id", "item": "item_id", "position": "position",
@@ -277,7 +276,7 @@ def _positions(campaigns: dict[int, str]) -> _Positions:
 def _models(
     study: Study, responses: tuple[arrays.Response, ...], pools: dict[str, arrays.Pool]
 ) -> tuple[tuple[str, str], ...]:
-    """The language models that wrote or judged, each with its model name."""
+    """Return the language models that wrote or judged, each with its model name."""
     names = {response.participant for response in responses if response.origin == "model"}
     names |= {name for pool in (COMBINED, INDIVIDUAL) if pool in pools for name in pools[pool].participants}
     models = Participant.objects.filter(study=study).of_kind(ParticipantKind.MODEL)
@@ -286,7 +285,7 @@ def _models(
 
 
 def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arrays.Pool:
-    """One pool's judgments in an order that follows from names, votes counted from 0 within unit and dimension."""
+    """Return a pool's judgments sorted by names, with votes numbered from 0 within unit and dimension."""
     item_pks, item_place = np.unique(rows["item"], return_inverse=True)
     units_of_items = [_unit(context.items[pk], context) for pk in item_pks.tolist()]
     units = sorted(set(units_of_items), key=lambda unit: (unit[2], *unit))
@@ -301,7 +300,7 @@ def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arr
     coder = rank[coder_place]
     dimension, value = _answers(rows, dimension_index, context)
 
-    # Votes count in the order in which questionnaires and their assignments came into the system.
+    # Number the votes in the order in which questionnaires and their assignments were created.
     came = np.lexsort((rows["assignment"], rows["questionnaire"], unit, dimension))
     key = (dimension[came] * len(units) + unit[came]) * len(names) + coder[came]
     _, first = np.unique(key, return_index=True)
@@ -329,7 +328,7 @@ def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arr
 
 
 def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
-    """Labels that are known of items shown as gold items: dimension and value, by row id."""
+    """Return the known labels of gold items: dimension and value, by primary key."""
     gold = QuestionnaireItem.objects.filter(questionnaire__campaign__in=campaigns, has_known_label=True).values("item")
     labels: dict[int, list[tuple[int, int]]] = {}
     rows = KnownLabel.objects.filter(item__in=gold).values_list("item_id", "dimension_id", "value")
@@ -341,7 +340,7 @@ def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
 def _known_units(
     unit: dict[int, int], dimension_index: dict[int, int], context: _Context
 ) -> tuple[tuple[int, int, int], ...]:
-    """Known labels by unit, dimension and the value's position; none where two campaigns contradict each other."""
+    """Return known labels by unit, dimension and index of the value; none if two campaigns contradict each other."""
     candidates: dict[tuple[int, int], set[int]] = {}
     for item, labels in context.known.items():
         for dimension, value in labels:
@@ -362,7 +361,7 @@ def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
 def _answers(
     rows: Rows, dimension_index: dict[int, int], context: _Context
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The place of each judgment's dimension, and of its value among the dimension's values; of pairs a, n, b."""
+    """Return the index of each judgment's dimension, and of its value among the dimension's values."""
     dimension = np.zeros(len(rows), dtype=np.int64)
     value = np.zeros(len(rows), dtype=np.int64)
     for pk, where in dimension_index.items():
@@ -373,7 +372,7 @@ def _answers(
 
 
 def _counts(study: Study) -> dict[str, int]:
-    """Number of judgments that count, by kind of judges."""
+    """Return the number of valid judgments by kind of judges."""
     by = ("item__campaign__judges", "item__campaign__kind")
     grouped = (
         Judgment.objects.of_study(study).counted().order_by().values(*by).annotate(n=Count("id")).values_list(*by, "n")
@@ -385,13 +384,13 @@ def _counts(study: Study) -> dict[str, int]:
 
 
 def _questionnaires(study: Study, pool: str) -> dict[str, int]:
-    """How many questionnaires of pairs a pool has answered that count."""
+    """Return the number of valid, answered questionnaires of pairs of a pool."""
     campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
     return {"questionnaires": Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns).count()}
 
 
 def _seconds(study: Study, pool: str) -> tuple[float, ...]:
-    """Durations of the pool's counted questionnaires, ascending; where there are none, those of the platform."""
+    """Return the durations of the pool's valid questionnaires, ascending; otherwise those from the platform."""
     campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
     taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
     durations = list(taken.values_list("seconds", flat=True))

@@ -1,7 +1,7 @@
-"""Rows to arrays: the responses that count with what their authors had and answered, and what their logs tell.
+"""Reading of valid responses into arrays, with their passages, survey answers and log measures.
 
-A submitted log never changes, so what it says is computed once and kept with the version of the method: going through
-a log takes milliseconds, and a large study has ten thousands of them. Kept figures are deleted with their log.
+A submitted log never changes, so its measures are computed once and stored with the version of the method: processing a
+log takes milliseconds, and a large study has ten thousand. Stored measures are deleted with their log.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,13 +23,13 @@ from . import arrays
 from .models import LogMeasures
 from .texts import Digest
 
-#: Rows that are held at a time; they are short.
+#: Number of rows in memory at a time; they are short.
 CHUNK = 5_000
 
 
 @dataclass(frozen=True)
 class ResponseInputs:
-    """Responses in the order of their names, and what they rest on; see `inputs.Inputs`."""
+    """Responses sorted by name, and related data; see `inputs.Inputs`."""
 
     responses: tuple[arrays.Response, ...]
     passages: tuple[str, ...]
@@ -38,7 +38,7 @@ class ResponseInputs:
 
 
 def load_responses(study: Study) -> ResponseInputs:
-    """Read all responses of a study that count."""
+    """Read all valid responses of a study."""
     shown, passages = _passages_of_topics(study)
     rankings = sorted(set(shown.values()))
     ranking_index = {ranking: i for i, ranking in enumerate(rankings)}
@@ -47,7 +47,7 @@ def load_responses(study: Study) -> ResponseInputs:
 
 
 def _passages_of_topics(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple[str, ...]]:
-    """The passages of each topic version that was written on, as places in a list of digests; -1 at a missing rank."""
+    """Return the passages of each topic version with responses, as indices of digests; -1 at a missing rank."""
     rows = RetrievedPassage.objects.filter(topic__in=Response.objects.filter(study=study).included().values("topic"))
     rankings: dict[int, list[str]] = {}
     columns = ("topic_id", "rank", Digest("passage__text"))
@@ -62,7 +62,7 @@ def _passages_of_topics(study: Study) -> tuple[dict[int, tuple[int, ...]], tuple
 
 
 def _responses(study: Study, ranking: dict[int, int]) -> tuple[tuple[arrays.Response, ...], dict[int, int]]:
-    """The responses, and the place of each by the row id of its task."""
+    """Return the responses, and their indices by the primary key of the task."""
     columns = ("external_id", "topic__external_id", "style__name", "origin", "participant__external_id", "words",
                Digest("text"), "topic_id", "task_id")  # fmt: skip
     rows = Response.objects.filter(study=study).included().values_list(*columns).iterator(chunk_size=CHUNK)
@@ -80,7 +80,7 @@ def _responses(study: Study, ranking: dict[int, int]) -> tuple[tuple[arrays.Resp
 
 
 def _answers(study: Study, response_index: dict[int, int]) -> tuple[arrays.Answer, ...]:
-    """Answers that are numbers, of the tasks whose responses count. Words that people wrote are not analysed."""
+    """Return numeric answers of the tasks with valid responses; free text is not analysed."""
     rows = SurveyAnswers.objects.filter(Q(task__study=study) & Q(task__response__is_included=True))
     numbers = set()
     for task, kind, answers in rows.values_list("task_id", "survey__kind", "answers").iterator(chunk_size=CHUNK):
@@ -91,12 +91,12 @@ def _answers(study: Study, response_index: dict[int, int]) -> tuple[arrays.Answe
 
 
 MEASURES = measures.NAMES
-#: So many logs are held at a time.
+#: Number of logs in memory at a time.
 LOGS_AT_ONCE = 100
 
 
 def load_log_measures(study: Study, responses: Sequence[arrays.Response]) -> tuple[arrays.Process, ...]:
-    """Read what is known of the writing of each response that has a log; what is not known yet is computed and kept."""
+    """Read the log measures of each response with a log; compute and store missing ones."""
     response_index = {response.name: i for i, response in enumerate(responses)}
     logs = WritingLog.objects.filter(task__study=study, task__response__is_included=True)
     columns = ("pk", "task__response__external_id", "measures__version", "measures__values")
@@ -113,7 +113,7 @@ def load_log_measures(study: Study, responses: Sequence[arrays.Response]) -> tup
 def _computed(keys: Sequence[int]) -> dict[int, measures.Measures]:
     """Measure some logs and store the measures."""
     measures_by_log: dict[int, measures.Measures] = {}
-    # By topic, so that a topic's passages are prepared once.
+    # Sort by topic, so that a topic's passages are prepared once.
     rows = WritingLog.objects.filter(pk__in=keys).order_by("task__topic_id", "pk")
     ordered = list(rows.values_list("pk", flat=True))
     for start in range(0, len(ordered), LOGS_AT_ONCE):
@@ -135,7 +135,7 @@ def _measured(chosen: Iterable[WritingLog]) -> Iterable[tuple[int, measures.Meas
 
 
 def _keep(measures_by_log: dict[int, measures.Measures]) -> None:
-    """Keep figures. A log that was erased meanwhile has no row to keep them with: then they are not kept."""
+    """Store measures, except those of logs that were erased in the meantime."""
     with suppress(IntegrityError), transaction.atomic():
         existing = set(
             WritingLog.objects.filter(pk__in=measures_by_log)

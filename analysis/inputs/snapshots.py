@@ -1,4 +1,4 @@
-"""What a run used, as it was then; a fingerprint of what counts now; and a study read as of one moment."""
+"""Snapshots of a run's inputs, fingerprints of the present data, and reading as of one moment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +18,12 @@ from .models import Snapshot
 
 
 def inputs(run: Run) -> Inputs:
-    """Return the inputs of a run as they were when it read them."""
+    """Return the inputs of a run as it read them."""
     return unpack(bytes(Snapshot.objects.values_list("payload", flat=True).get(run=run)))
 
 
 def keep(*, run: Run, inputs: Inputs, mark: dict[str, int], taken_at: datetime) -> None:
-    """Keep what a run read, with sums over what counted then (`inputs_fingerprint`)."""
+    """Store the inputs of a run, with sums over the valid rows (`inputs_fingerprint`)."""
     Snapshot.objects.create(
         run=run,
         pool=inputs.pool,
@@ -37,7 +37,7 @@ def keep(*, run: Run, inputs: Inputs, mark: dict[str, int], taken_at: datetime) 
 
 
 def inputs_fingerprint(study: Study) -> dict[str, int]:
-    """Sums over the judgments and responses that count now; every change of one changes a sum."""
+    """Return sums over the valid judgments and responses; any change of one changes a sum."""
     big = BigIntegerField()
     judgments = Judgment.objects.of_study(study).counted()
     sums: dict[str, Any] = judgments.aggregate(
@@ -52,9 +52,9 @@ def inputs_fingerprint(study: Study) -> dict[str, int]:
 
 @contextmanager
 def repeatable_read() -> Iterator[None]:
-    """Read all that the block reads from one snapshot of the database, and write nothing.
+    """Run the block in one read-only database snapshot.
 
-    Inside of another transaction there is no such snapshot to be had, and durable says so.
+    This is impossible inside another transaction, and `durable` raises an error.
     """
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:

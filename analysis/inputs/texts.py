@@ -1,7 +1,7 @@
-"""The texts behind a run's inputs, a topic at a time: passages as they were shown, responses with their statements.
+"""Texts behind a run's inputs, one topic at a time: passages as shown, and responses with their statements.
 
-Texts are no part of a snapshot, which outlives an erasure; their digests are. What is read here is what was digested:
-texts never change, and one that was erased since is an error that says so.
+Snapshots outlive an erasure, so they contain digests instead of texts. Texts never change, so the texts read here match
+the digests; a text that was erased raises an error.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from .arrays import Inputs
 
 
 class TextsMissingError(LookupError):
-    """A text that the inputs name is not there any more."""
+    """A text in the inputs no longer exists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class ResponseText:
     index : int
         The index of the response in `Inputs.responses`.
     text : str
-        As submitted, markers and all.
+        As submitted, with markers.
     parsed : ParsedResponse
-        Its statements with the passages that they cite, as indices into `passages`.
+        Statements with their cited passages, as indices in `passages`.
     passages : tuple of str
-        The texts of the passages that its author had, each at the place that its rank names ("" where one is missing).
+        Texts of the passages available to the author, indexed by rank ("" if missing).
     ranking : int
-        Which list of passages these are (`Inputs.rankings`): equal for responses whose authors had the same.
+        Index of the list of passages in `Inputs.rankings`; equal for authors with the same passages.
     """
 
     index: int
@@ -49,19 +49,19 @@ class ResponseText:
 
 @dataclass(frozen=True, eq=False)
 class TopicTexts:
-    """The responses of one topic, in the order of `Inputs.responses`."""
+    """Responses to one topic, in the order of `Inputs.responses`."""
 
     topic: str
     responses: tuple[ResponseText, ...]
 
 
 def digest(text: str) -> str:
-    """The digest of a text in inputs: the first 32 hexadecimal digits of its SHA-256."""
+    """Return the digest of a text in inputs: the first 32 hexadecimal digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class Digest(Func):
-    """The digest of a text, as `digest` makes it, by the database: the text stays there."""
+    """The same digest computed by the database, without reading the text."""
 
     template = "left(encode(sha256(convert_to(%(expressions)s, 'UTF8')), 'hex'), 32)"
     output_field = CharField()
@@ -69,9 +69,9 @@ class Digest(Func):
 
 @dataclass(frozen=True)
 class Texts:
-    """Reads the texts of a study's inputs, a topic at a time, so that a large study fits into memory.
+    """Reader of the texts of a study's inputs, one topic at a time, so that large studies fit into memory.
 
-    Iterating yields the topics in the order of their names, each time anew.
+    Each iteration reads the texts anew, with topics sorted by name.
     """
 
     study: Study
@@ -104,7 +104,7 @@ class Texts:
         return TopicTexts(topic, tuple(written))
 
     def _passages(self, rankings: set[int]) -> dict[int, tuple[str, ...]]:
-        """The texts of some rankings. They are looked up by what was retrieved for the topics' responses."""
+        """Return the texts of some rankings, looked up among the passages retrieved for the responses' topics."""
         names = {ranking: [self._name(index) for index in self.inputs.rankings[ranking]] for ranking in rankings}
         texts = self._texts_of_passages(rankings) | {"": ""}
         if missing := {name for shown in names.values() for name in shown} - set(texts):
@@ -112,14 +112,14 @@ class Texts:
         return {ranking: tuple(texts[name] for name in shown) for ranking, shown in names.items()}
 
     def _name(self, index: int) -> str:
-        """The digest of a passage; of a rank that was left out, none."""
+        """Return the digest of a passage; "" at a missing rank."""
         return "" if index < 0 else self.inputs.passages[index]
 
     def _texts_of_passages(self, rankings: set[int]) -> dict[str, str]:
         names = [response.name for response in self.inputs.responses if response.ranking in rankings]
         responses = Response.objects.filter(study=self.study, external_id__in=names)
-        # Two queries, not one joined from responses to passages: there each text would stand once a response, and right
-        # after an import, while the database knows nothing of its tables yet, that takes ten times as long.
+        # Two queries: a join would repeat each text for every response, and takes ten times as long right after an
+        # import, before the database has statistics.
         topics = list(responses.values_list("topic_id", flat=True).distinct())
         shown = RetrievedPassage.objects.filter(topic_id__in=topics).values("passage_id")
         rows = Passage.objects.filter(pk__in=shown)

@@ -1,1 +1,1 @@
-"""Methods of analysis: one folder each, with what is computed (`compute`), drawn (`figures`) and shown (`queries`)."""
+"""Analysis methods, one folder each: computation (`compute`), figures (`figures`) and page queries (`queries`)."""

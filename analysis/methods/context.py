@@ -1,4 +1,4 @@
-"""What the families of tables share: the inputs, the fits, and the tables made so far."""
+"""Data shared by all methods of an analysis: inputs, fits, and the tables computed so far."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -23,39 +23,39 @@ Tables = dict[str, list[Row]]
 
 
 class Similarity(Protocol):
-    """BERTScore F1 of responses, as far as it was computed before (docs/methods/bertscore.md)."""
+    """BERTScore F1 of pairs of responses, if computed before (docs/methods/bertscore.md)."""
 
     def __call__(self, candidate: int, reference: int) -> float | None:
-        """The F1 of two responses by their places in `Inputs.responses`; None where it was not computed."""
+        """Return F1 of two responses by their index in `Inputs.responses`; None if not computed."""
 
 
 @dataclass(eq=False)
 class Context:
-    """An analysis at work.
+    """An analysis in progress.
 
     Attributes
     ----------
     texts : iterable of TopicTexts
-        Reads the texts anew each time it is gone through, a topic at a time. Keep numbers, not texts.
+        Each iteration reads the texts anew, one topic at a time. Keep numbers, not texts.
     fitted : dict of str to Fitted
-        Pools with their models of who can be trusted: the analysed one; experts and pointwise raters if there are any.
+        Pools with their MACE models: the analysed pool; experts and pointwise raters if there are any.
     masks : dict of str to ndarray of bool
-        Splits of the analysed pool's units: complete, and (of pairs) differentiable and minimal.
-    redrawn : dict of str to Redrawn or None
-        Pools in every resample, where competences are fitted anew or judges drawn too; None: labels stay the same.
+        Splits of the analysed pool's units: complete and, for pairs, differentiable and minimal.
+    redrawn : dict of str to ResampledFits or None
+        Pools in every resample, if competences are refitted or judges are drawn too; None: the labels stay the same.
     tables : dict
-        What earlier families made, by name.
+        Tables of earlier methods, by name.
     step : callable
-        Says what is being done; what takes seconds calls it.
-    earlier : Earlier or None
-        The analysis that this one is an update of.
+        Reports progress; call it before work that takes seconds.
+    earlier : ReusableFits or None
+        The analysis that this one updates.
     graded : tuple of Graded and Resampled, or None
-        Grades, and how they are resampled, once they are made.
+        Grades and their resamples, once computed.
     imputed : list of dict
-        Grades by every draw of the labels, as an update of this analysis reads them.
+        Grades for every draw of the labels, for updates of this analysis.
     similarity : Similarity or None
-        BERTScores that stood when the inputs were read (`Inputs.similarity_scores`); None where nobody had them
-        computed. An analysis computes none.
+        BERTScores stored when the inputs were read (`Inputs.similarity_scores`); None if there were none. An analysis
+        computes none itself.
     """
 
     inputs: Inputs
@@ -74,12 +74,12 @@ class Context:
 
     @cached_property
     def text_features(self) -> list[TextFeatures]:
-        """Features of each response's text, in the order of the inputs' responses; read once."""
+        """Features of each response's text, in the order of the inputs' responses; cached."""
         return text_features.read(self.texts, self.inputs.language)
 
     @cached_property
     def topics_of_responses(self) -> Resampling:
-        """The topics of all responses with their bootstrap weights."""
+        """Topics of all responses with their bootstrap weights."""
         return Resampling.of(self.inputs.responses, self.settings, self.seed)
 
     @property

@@ -1,7 +1,7 @@
-"""A statistic with its values in the resamples: what tables hold of it, and means and differences of several.
+"""Statistics with their bootstrap samples; means and differences of several.
 
-Statistics that stand beside each other are computed from the same resamples, or keep the terms that they are sums of,
-so that their means and differences have intervals too.
+Statistics reported together use the same resamples, or keep their terms, so that their means and differences have
+intervals too.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ NOTHING = "there are no data to compute it from"
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A statistic with its resampled values and number of topics, or the reason why it is undefined.
+    """A statistic with its bootstrap samples and number of topics, or the reason why it is undefined.
 
     Attributes
     ----------
     point : float
-        NaN where undefined.
+        NaN if undefined.
     samples : ndarray of shape (resamples,)
-        NaN in resamples where it is undefined.
+        NaN in resamples in which it is undefined.
     topics : int
-        How many topics hold what it is of.
+        Number of topics with data.
     n : int
-        How many things it is of.
+        Number of observations.
     problem : str
-        Why it is undefined; empty where it is defined.
+        Why it is undefined; empty if it is defined.
     terms : Terms or None
-        Of alpha and what is made of it: its interval follows from them, and `samples` is empty.
+        Only of alpha and values derived from it: the interval follows from the terms, and `samples` is empty.
     most : float or None
-        What a statistic with terms cannot exceed.
+        Upper bound of a statistic with terms.
     is_share : bool
         Whether a statistic with terms is a share.
     bounds : (float, float)
-        Between what a statistic with samples lies.
+        Lower and upper bound of a statistic with samples.
     has_interval : bool
-        False where no interval would hold the true value as often as it says.
+        False if no interval would have its nominal coverage.
     """
 
     point: float
@@ -65,12 +65,12 @@ class Estimate:
 
     @property
     def note(self) -> str:
-        """What a reader must know of it: why it or its interval is not there."""
+        """Reason why the value or its interval is missing, for readers."""
         return self.problem or (ONE_TOPIC if self.has_interval and self.interval[0] is None else "")
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
-        """The ends of its interval."""
+        """Both ends of the interval; None if there is no interval."""
         if self.problem or not self.has_interval:
             return None, None
         if self.terms is not None:
@@ -83,13 +83,13 @@ class Estimate:
         return number(percentiles.low), number(percentiles.high)
 
     def columns(self, name: str, low: str = "low", high: str = "high") -> dict[str, float | None]:
-        """Its columns in a table."""
+        """Return the value and interval as columns of a table."""
         ends = self.interval
         return {name: number(self.point), low: ends[0], high: ends[1]}
 
 
 def undefined(problem: str, n: int = 0) -> Estimate:
-    """An undefined statistic."""
+    """Return an undefined statistic."""
     return Estimate(float("nan"), np.zeros(0), 0, n, problem)
 
 
@@ -101,10 +101,10 @@ def alpha(
     drawn_coders: bool,
     domain: Sequence[float] | None = None,
 ) -> Estimate:
-    """Krippendorff's alpha of votes, with its interval over topics, and over judges where they were drawn.
+    """Compute Krippendorff's alpha, with its interval over topics, and over judges if they were drawn.
 
-    `votes`: unit, coder and value; `topic`: of each unit; `domain`: the values of a rating, None for A, N and B.
-    n is how many units have two votes.
+    `votes`: unit, coder and value; `topic`: the topic of each unit; `domain`: the values of a rating, None for A, N and
+    B. `n` is the number of units with at least two votes.
     """
     counts = agreement.count_values(*votes, units=len(topic), values=values)
     pairable = counts.sum(axis=1) > 1
@@ -118,9 +118,9 @@ def alpha(
 
 
 def share(yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: str) -> Estimate:
-    """The share of votes that are so, over topics, and judges where they were drawn.
+    """Compute the share of positive votes, with its interval over topics, and over judges if they were drawn.
 
-    `problem` says why where there is no vote.
+    `problem` is the reason given if there are no votes.
     """
     n = len(yes)
     if not n:
@@ -131,13 +131,13 @@ def share(yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: s
 
 
 def of_clusters(statistic: Statistic, weights: Floats, *, topics: int, n: int, problem: str = NOTHING) -> Estimate:
-    """A statistic of weighted topics; `problem` says why where it is undefined."""
+    """Compute a statistic of weighted topics; `problem` is the reason given if it is undefined."""
     point = float(statistic(np.ones((1, weights.shape[1])))[0])
     return undefined(problem, n) if np.isnan(point) else Estimate(point, statistic(weights), topics, n)
 
 
 def mean(parts: Sequence[Estimate]) -> Estimate:
-    """The mean of those that are defined; n is that of the largest."""
+    """Return the mean of the defined estimates; `n` is the largest of theirs."""
     defined = [part for part in parts if not part.problem]
     if not defined:
         return undefined(parts[0].problem if parts else NOTHING)
@@ -154,7 +154,7 @@ def mean(parts: Sequence[Estimate]) -> Estimate:
 
 
 def difference(first: Estimate, second: Estimate) -> Estimate:
-    """The first less the second; n is that of the smaller."""
+    """Return the first minus the second; `n` is the smaller of theirs."""
     if problem := first.problem or second.problem:
         return undefined(problem)
     point = first.point - second.point
@@ -166,9 +166,9 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def largest(differences: Sequence[Estimate]) -> Estimate:
-    """The largest of the absolute differences, without an interval.
+    """Return the largest absolute difference, without an interval.
 
-    It is never below 0, so that where nothing differs no interval of it would hold that.
+    It is never negative, so no interval of it would cover a true difference of 0.
     """
     if problem := next((difference.problem for difference in differences if difference.problem), ""):
         return undefined(problem)
@@ -178,6 +178,6 @@ def largest(differences: Sequence[Estimate]) -> Estimate:
 
 
 def noted(row: Row, notes: Sequence[str]) -> Row:
-    """Add notes to a row, each once."""
+    """Add notes to a row, without duplicates."""
     distinct_notes = list(dict.fromkeys(note for note in notes if note))
     return row | {NOTE: "; ".join(distinct_notes)} if distinct_notes else row

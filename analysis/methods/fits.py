@@ -1,4 +1,4 @@
-"""Votes of one pool by dimension, with the model of who can be trusted; and the same in every resample."""
+"""Votes of one pool by dimension with the MACE models fitted to them, and both in every resample."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from .reusable_fits import ReusableFit, ReusableFits, Votes
 from .settings import REFIT, TOPICS_AND_WORKERS, AnalysisSettings, named_rng
 
 LABELS = 3
-#: Where more judgments of a dimension than these are to be fitted anew, an update goes on from the earlier fit instead
-#: of searching as an analysis does (a second for each dimension at this size), for so many iterations at most.
+#: If more judgments of a dimension than this must be fitted again, an update continues the earlier fit instead of
+#: searching (which takes a second per dimension at this size), for at most this many iterations.
 SEARCHED, WARM = 10_000, 500
 Report = Callable[[str], None]
 
@@ -31,19 +31,19 @@ class Fit:
     Attributes
     ----------
     unit, coder, value : ndarray of int, shape (n_votes,)
-        The votes from which agreement is computed: the first k of each unit.
+        Votes used for agreement: the first k of each unit.
     counts : ndarray of int, shape (n_units, n_values)
-        How often each value was given to each unit, of those votes.
+        Counts of each value for each unit, among those votes.
     model : Mace or None
-        None where the votes cannot tell who is competent; `problem` says why.
+        None if the votes cannot show who is competent; `problem` says why.
     seen : tuple of ndarray
-        Unit, coder and value of all votes: MACE is fitted to them, and grades from votes follow from them.
+        Unit, coder and value of all votes, to which MACE is fitted. Grades from votes use them too.
     known : ndarray of int, shape (n_units,), or None
-        Labels that MACE was told.
+        Known labels given to MACE.
     averaged : Averaged or None
-        Labels and competences averaged over all optima; None where those of the likeliest one are used.
+        Labels and competences averaged over all optima; None if those of the most likely optimum are used.
     before : Averaged or None
-        Those that an earlier analysis found.
+        The same from an earlier analysis.
     """
 
     dimension: Dimension
@@ -60,7 +60,7 @@ class Fit:
 
     @property
     def is_drawn_before(self) -> np.ndarray:
-        """Of which units an earlier analysis drew the same labels, shape (n_units,)."""
+        """Whether an earlier analysis drew the same labels for each unit, shape (n_units,)."""
         now, then = self.averaged, self.before
         if now is None or then is None or now.label.shape != then.label.shape:
             return np.zeros(len(self.counts), dtype=bool)
@@ -68,27 +68,27 @@ class Fit:
 
     @property
     def posterior(self) -> Floats:
-        """The probability of each label of each unit, shape (n_units, n_values)."""
+        """Probability of each label of each unit, shape (n_units, n_values)."""
         assert self.model is not None
         return self.model.posterior if self.averaged is None else self.averaged.posterior
 
     @property
     def spam_probability(self) -> Floats:
-        """Everybody's spam probability, shape (n_participants,)."""
+        """Spam probability of each participant, shape (n_participants,)."""
         assert self.model is not None
         return self.model.spam_probability if self.averaged is None else self.averaged.spam_probability
 
     def counts_of(self, keep: np.ndarray) -> Ints:
-        """Counts of some of the votes."""
+        """Count some of the votes by unit and value."""
         units, values = self.counts.shape
         return count_values(self.unit[keep], self.coder[keep], self.value[keep], units=units, values=values)
 
     def trusted(self, threshold: float) -> np.ndarray:
-        """Which votes the corrected crowd keeps."""
+        """Return which votes the corrected crowd keeps."""
         return np.asarray(self.spam_probability[self.coder] <= threshold)
 
     def without_least_competent(self, share: float, keep: int) -> np.ndarray:
-        """Which votes the other rule of correction keeps: some of each unit, whoever gave them."""
+        """Return which votes remain without the least competent judges; at least `keep` votes of each unit do."""
         return labels.without_least_competent(self.unit, self.coder, self.spam_probability, share=share, keep=keep)
 
 
@@ -112,10 +112,10 @@ def fit(
 ) -> Fitted:
     """Fit MACE to each dimension of a pool.
 
-    MACE sees all votes. `capped`: agreement is computed from the first k votes of a unit. The crowd of pairs is capped;
-    experts and pointwise raters were chosen. Where a label is known, MACE is told it.
+    MACE uses all votes and the known labels. `capped`: compute agreement from the first k votes of a unit. Only the
+    crowd's judgments of pairs are capped, because experts and pointwise raters were chosen.
 
-    `earlier`: fits of which as much is kept as still stands; only the others are fitted anew.
+    `earlier`: fits of an earlier analysis. Those that still hold are kept; only the others are fitted again.
     """
     pool = inputs.pools[name]
     keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
@@ -143,7 +143,7 @@ def fit(
 def _votes(
     pool: Pool, dimension_index: int, settings: AnalysisSettings, *, capped: bool
 ) -> tuple[Votes, Votes, Ints | None]:
-    """The votes on a dimension that agreement is computed from, all votes, and the known labels for MACE."""
+    """Return the votes for agreement, all votes, and the known labels for MACE."""
     on_dimension = pool.dimension == dimension_index
     first = on_dimension & pool.first_votes(settings.k) if capped else on_dimension
     votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, on_dimension))
@@ -152,7 +152,7 @@ def _votes(
 
 @dataclass(frozen=True, eq=False)
 class _FitRequest:
-    """One dimension: votes for agreement and for MACE, how many units, participants and values there are."""
+    """Request to fit one dimension: votes for agreement and for MACE, and numbers of units, participants and values."""
 
     dimension: Dimension
     votes: Votes
@@ -165,11 +165,11 @@ class _FitRequest:
     drawn: mace_posterior.AveragedPosterior | None
 
     def is_warm(self, settings: AnalysisSettings) -> bool:
-        """Whether the fit continues an earlier one instead of a new search."""
+        """Return whether the fit continues an earlier one instead of starting a new search."""
         return self.standing is not None and (self.standing.searched > SEARCHED or not settings.refine)
 
     def mace_input(self, settings: AnalysisSettings) -> mace.MaceInput:
-        """What MACE is given."""
+        """Return the input of MACE."""
         unit, coder, value = self.seen
         units, participants, values = self.sizes
         return mace.MaceInput(
@@ -187,7 +187,7 @@ class _FitRequest:
         )
 
     def fit(self, model: mace.Mace | mace.UnfitError, rng: np.random.Generator | None) -> Fit:
-        """The votes with what MACE says of them; averaged over the optima where there is a source of chance."""
+        """Combine the votes with the MACE model; average over the optima if there is a random generator."""
         counts = count_values(*self.votes, units=self.sizes[0], values=self.sizes[2])
         unfit = isinstance(model, mace.UnfitError)
         return Fit(
@@ -203,7 +203,7 @@ class _FitRequest:
         )
 
     def averaged(self, rng: np.random.Generator) -> mace_posterior.AveragedPosterior:
-        """The posterior of labels and competences."""
+        """Compute the posterior of labels and competences."""
         units, participants, values = self.sizes
         return mace_posterior.sample(
             *self.seen,
@@ -220,7 +220,7 @@ class _FitRequest:
 def _models(
     requests: Sequence[_FitRequest], settings: AnalysisSettings, report: Report
 ) -> list[mace.Mace | mace.UnfitError]:
-    """Fit each dimension; in an update those with little left to search all at once."""
+    """Fit each dimension; in an update, fit those with few changed judgments together."""
     searched = mace.MaceSettings(restarts=settings.restarts, refine=settings.refine)
     warm = mace.MaceSettings(restarts=0, max_iter=WARM)
     models: dict[int, mace.Mace | mace.UnfitError] = {}
@@ -247,9 +247,9 @@ class ResampledFits:
     topics : ndarray of shape (resamples, n_topics)
         How often each topic of the pool was drawn, topics in ascending order.
     judges : ndarray of shape (resamples, n_participants), or None
-        How often each judge was drawn; None: each counts once.
+        How often each judge was drawn; None if each counts once.
     fits : tuple of Resampled or None
-        Labels and competences of each dimension, beside the pool's fits; None where none could be fitted.
+        Labels and competences of each dimension, in the order of the pool's fits; None if there is no model.
     """
 
     topics: Floats
@@ -257,7 +257,7 @@ class ResampledFits:
     fits: tuple[Resampled | None, ...]
 
     def times_drawn(self, coder: np.ndarray, block: slice) -> Floats:
-        """How often the judge of each vote was drawn, shape (n_votes, resamples of the block)."""
+        """Return how often the judge of each vote was drawn, shape (n_votes, resamples of the block)."""
         if self.judges is None:
             return np.ones((len(coder), len(self.topics[block])))
         drawn_judges: Floats = self.judges[block].T[coder]
@@ -267,10 +267,9 @@ class ResampledFits:
 def refit_resamples(
     fitted: Fitted, name: str, *, settings: AnalysisSettings, seed: int, step: Callable[[str], None]
 ) -> ResampledFits | None:
-    """Draw topics, and judges if they are asked for, and find the labels of each resample.
+    """Draw topics, and judges if requested, and estimate the labels of each resample.
 
-    None where labels are the same in every resample, or there are none: then there is nothing to keep, and families
-    draw topics alone.
+    Return None if there are no labels, or if they are the same in every resample: then drawing topics is enough.
     """
     if not settings.redraws or not fitted.fits:
         return None

@@ -1,4 +1,4 @@
-"""Comparisons of the responses of a topic, the grades they give, and the same in resamples and for drawn labels."""
+"""Comparisons of the responses to a topic, their grades, and both in resamples and for drawn labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,37 +17,38 @@ from ..inputs.arrays import Ints
 from .fits import Fit, Fitted, ResampledFits
 from .settings import VOTES
 
-# So many small problems are fitted beside each other.
+# Number of small problems fitted in one batch.
 _PROBLEMS_AT_ONCE = 4_000
-#: So many drawn comparisons are held at a time.
+#: Number of drawn comparisons in memory at a time.
 CELLS_AT_ONCE = 1_000_000
 _TAIL = 0.025
 
-#: Grades of many resamples: whole and half numbers, which single precision holds exactly.
+#: Grades in many resamples: integers and halves, which single precision represents exactly.
 Halves = NDArray[np.float32]
 
-#: From a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
+#: Maps a block of resamples to outcomes and weights of the comparisons, each of shape (n_comparisons, resamples).
 Draw = Callable[[slice], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """What responses are graded by: gold labels of presented pairs, or the votes on them.
+    """Comparisons behind the grades: gold labels of presented pairs, or the votes on them.
 
     Attributes
     ----------
     fits : tuple of Fit
-        The dimensions graded.
+        The graded dimensions.
     fit, unit, coder : ndarray of int, shape (n,)
-        Which of `fits` and which presented pair each is of; who voted, -1 of labels.
+        Index in `fits`, presented pair and voter of each comparison; the voter of a label is -1.
     problem : ndarray of int, shape (n,)
-        Along `problems`.
+        Index in `problems`.
     first, second : ndarray of int, shape (n,)
-        Places of the left and the right response among those judged on the topic.
+        Left and right response, as indices among the responses judged in the topic.
     outcome, weight : ndarray of shape (n,)
-        -1: the left response is better, 0: neither, 1: the right one. 1 of labels, of votes the voter's competence.
+        Outcome -1: the left response is better, 0: neither, 1: the right one. The weight is 1 for labels and the
+        voter's competence for votes.
     problems : ndarray of int, shape (n_problems, 2)
-        Topic (as numbered in the inputs) and dimension (along `fits`) of what is graded together.
+        Topic (as numbered in the inputs) and dimension (index in `fits`) graded together.
     """
 
     fits: tuple[Fit, ...]
@@ -63,17 +64,17 @@ class Comparisons:
 
     @property
     def of_votes(self) -> bool:
-        """Whether these are votes."""
+        """Whether the comparisons are votes."""
         return bool(self.coder[0] >= 0)
 
     @property
     def of_averaged(self) -> bool:
-        """Whether these are labels averaged over the optima, of which there are joint draws."""
+        """Whether the comparisons are labels averaged over the optima, which have joint draws."""
         return not self.of_votes and all(fit.averaged is not None for fit in self.fits)
 
     @cached_property
     def chances(self) -> Floats:
-        """How probable the outcomes -1, 0 and 1 are, shape (n, 3), of labels."""
+        """Probabilities of the outcomes -1, 0 and 1 of labels, shape (n, 3)."""
         chances = np.empty((len(self.unit), 3))
         for number, fit in enumerate(self.fits):
             in_fit = self.fit == number
@@ -83,14 +84,14 @@ class Comparisons:
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """Grades, one entry a response and dimension on which it was compared.
+    """Grades, one entry for each response and dimension on which it was compared.
 
     Attributes
     ----------
     topic, response, fit : ndarray of int, shape (n,)
-        Topic and response as numbered in the inputs, dimension along `comparisons.fits`.
+        Topic and response as numbered in the inputs, dimension as index in `comparisons.fits`.
     problem, position : ndarray of int, shape (n,)
-        Where each stands in arrays of shape (n_problems, n_places).
+        Index of the entry in arrays of shape (n_problems, n_places).
     merit, se, grade : ndarray of shape (n,)
     converged : ndarray of bool, shape (n,)
     """
@@ -108,20 +109,20 @@ class Graded:
 
     @cached_property
     def size(self) -> Ints:
-        """How many responses are graded together with each, itself included, shape (n,)."""
+        """Number of responses graded together with each, including itself, shape (n,)."""
         return np.bincount(self.problem)[self.problem]
 
     @cached_property
     def usual(self) -> int:
-        """The most usual number of responses graded together; of equally usual ones the larger."""
+        """Most frequent number of responses graded together; the larger one in case of a tie."""
         times = np.bincount(np.bincount(self.problem))
         return int(len(times) - 1 - np.argmax(times[::-1]))
 
     def comparable(self, grade: Floats) -> Floats:
-        """Grades on one scale for all topics, from 1 to the most usual number of responses.
+        """Return grades on a scale common to all topics, from 1 to the most frequent number of responses.
 
-        Where a topic has another number of them, its worst is worst and its best is best all the same: its grades are
-        stretched to the scale. Where all topics have as many, nothing changes. Shape (n,) or (n, resamples).
+        In topics with another number of responses, grades are stretched linearly, so that the worst and best possible
+        grades are the same in all topics. Shape (n,) or (n, resamples).
         """
         size = self.size if grade.ndim == 1 else self.size[:, None]
         return np.where(size == self.usual, grade, 1.0 + (grade - 1.0) * (self.usual - 1.0) / (size - 1.0))
@@ -129,14 +130,17 @@ class Graded:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """Grades by every draw of the labels, shape (n, draws); mean and variance of the merits over the draws, (n,)."""
+    """Grades for every draw of the labels, shape (n, draws); mean and variance of the merits over the draws, (n,)."""
 
     grade: Halves
     merit: Floats
     variance: Floats
 
     def pooled(self, graded: Graded) -> Graded:
-        """Means over the draws; standard errors by Rubin's rules, within draws that of the most probable labels."""
+        """Return the means over draws, with standard errors by Rubin's rules.
+
+        The variance within draws is that of the most probable labels.
+        """
         grade = self.grade.mean(axis=1, dtype=np.float64)
         between = (1.0 + 1.0 / self.grade.shape[1]) * self.variance
         return replace(graded, grade=grade, merit=self.merit, se=np.sqrt(graded.se**2 + between))
@@ -144,20 +148,20 @@ class Imputed:
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Grades in the resamples of topics that means, tests and the leaderboard share.
+    """Grades in the resamples of topics, shared by means, tests and the leaderboard.
 
     Attributes
     ----------
     topics : ndarray of int, shape (n_topics,)
-        The topics graded, as numbered in the inputs.
+        The graded topics, as numbered in the inputs.
     topic : ndarray of int, shape (n,)
-        The topic of each grade, along `topics`.
+        Topic of each grade, as index in `topics`.
     weights : ndarray of shape (resamples, n_topics)
         How often each topic was drawn.
     grade : ndarray of shape (n, resamples), or None
-        Grades of each resample; None where they are the same in all.
+        Grades in each resample; None if they are the same in all.
     draw : Draw or None
-        The comparisons of each resample, likewise.
+        Comparisons in each resample; None if they are the same in all.
     """
 
     topics: Ints
@@ -168,7 +172,7 @@ class Resampled:
 
 
 def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
-    """The comparisons of a pool, by gold labels or by votes; None where no dimension has labels."""
+    """Return the comparisons of a pool, from gold labels or votes; None if no dimension has labels."""
     fits = tuple(fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None)
     if not fits:
         return None
@@ -202,7 +206,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
 
 
 def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
-    """Grade every response within its topic and dimension; topics, then dimensions, then responses in order."""
+    """Grade every response within its topic and dimension; sorted by topic, dimension and response."""
     c = comparisons
     fit_result = bradley_terry.fit(bradley_terry.tally(c.problem, c.first, c.second, c.outcome, weight=c.weight))
     problem, position = np.nonzero(~np.isnan(fit_result.merit))
@@ -225,14 +229,14 @@ def grade(fitted: Fitted, comparisons: Comparisons) -> Graded:
 
 
 def resampled_grades(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> Halves:
-    """Grades of every resample, shape (n, resamples)."""
+    """Compute the grades in every resample, shape (n, resamples)."""
     return impute(graded, draw, resamples, step).grade
 
 
 def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) -> Imputed:
-    """Grades and merits by every draw, fitted from where the merits stand.
+    """Compute grades and merits for every draw, starting from the fitted merits.
 
-    Draws that give a topic and dimension the same comparisons give it the same grades: they are fitted once.
+    Draws with the same comparisons of a topic and dimension yield the same grades, so these are fitted once.
     """
     c = graded.comparisons
     order = np.argsort(c.problem, kind="stable")
@@ -256,7 +260,7 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
 
 
 class _Rows:
-    """The comparisons of each problem one after another, and where fits start."""
+    """Comparisons sorted by problem, and the starting values of the fits."""
 
     def __init__(self, graded: Graded, order: Ints, begin: Ints) -> None:
         c = graded.comparisons
@@ -266,7 +270,7 @@ class _Rows:
         self.start[graded.problem, graded.position] = graded.merit
 
     def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> bradley_terry.Grades:
-        """Grades of some problems as some draws have them, of shape (n, places)."""
+        """Grade some problems for some draws; the results have shape (n, places)."""
         sizes = self.sizes[problem]
         number = np.repeat(np.arange(len(problem)), sizes)
         row = np.arange(len(number)) - np.repeat(np.cumsum(sizes) - sizes - self.begin[problem], sizes)
@@ -285,7 +289,7 @@ class _Rows:
 
 
 def only(graded: Graded, problems: np.ndarray) -> Graded:
-    """The grades of some of the problems (a mask along `Comparisons.problems`)."""
+    """Return the grades of some problems (a mask of `Comparisons.problems`)."""
     if problems.all():
         return graded
     c, kept_grades, new_problem = graded.comparisons, problems[graded.problem], np.cumsum(problems) - 1
@@ -301,9 +305,9 @@ def only(graded: Graded, problems: np.ndarray) -> Graded:
 
 
 def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[str], None]) -> tuple[Floats, Floats]:
-    """Between which grades each response stands in 95 % of the draws, rounded outwards to grades that occurred.
+    """Return the range of each response's grade in 95 % of the draws, rounded outwards to grades that occurred.
 
-    NaN where there was nothing to draw: votes of which every pair has one.
+    NaN if nothing could be drawn: votes, if every pair has only one.
     """
     if not len(graded.grade):
         return np.zeros(0), np.zeros(0)
@@ -319,20 +323,20 @@ def rank_intervals(graded: Graded, draw: Draw, resamples: int, step: Callable[[s
 
 
 def rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
-    """Between which grades 95 % of the draws lie, rounded outwards to grades that occurred."""
+    """Return the central 95 % of the draws, rounded outwards to grades that occurred."""
     low = np.quantile(drawn, _TAIL, axis=1, method="lower")
     high = np.quantile(drawn, 1.0 - _TAIL, axis=1, method="higher")
     return low.astype(np.float64), high.astype(np.float64)
 
 
 def mean_rank_quantiles(drawn: Halves) -> tuple[Floats, Floats]:
-    """Likewise, rounded outwards to whole grades where the mean of the draws lies outside."""
+    """Return the central 95 % of the draws, widened to the next whole grade if it does not contain the mean."""
     (low, high), mean = rank_quantiles(drawn), drawn.mean(axis=1, dtype=np.float64)
     return np.where(mean < low, np.floor(mean), low), np.where(mean > high, np.ceil(mean), high)
 
 
 def _members(fitted: Fitted) -> dict[int, list[int]]:
-    """Responses judged in each topic, in the order of their names."""
+    """Return the responses judged in each topic, in the order of their names."""
     members: dict[int, set[int]] = {}
     for left, right, topic, _name in fitted.pool.units:
         members.setdefault(topic, set()).update((left, right))
@@ -340,7 +344,7 @@ def _members(fitted: Fitted) -> dict[int, list[int]]:
 
 
 def _places(fitted: Fitted) -> np.ndarray:
-    """The place of each response within its topic."""
+    """Return the index of each response within its topic."""
     members = _members(fitted)
     size = 1 + max(response for responses in members.values() for response in responses)
     place_in_topic = np.full(size, -1, dtype=np.int64)
@@ -350,7 +354,7 @@ def _places(fitted: Fitted) -> np.ndarray:
 
 
 def of_labels_drawn(comparisons: Comparisons) -> tuple[Draw, int]:
-    """Take the joint draws of the labels, one after another and then again; and how many there are."""
+    """Return a source that cycles through the joint draws of the labels, and the number of draws."""
     c = comparisons
     drawn = [fit.averaged.label for fit in c.fits if fit.averaged is not None]
     draws = drawn[0].shape[1]
@@ -367,7 +371,7 @@ def of_labels_drawn(comparisons: Comparisons) -> tuple[Draw, int]:
 
 
 def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
-    """Draw each label from its posterior: what the votes leave open, given the competences."""
+    """Return a source that draws each label from its posterior, given the competences."""
     c = comparisons
     below = np.empty((len(c.unit), 2))
     for d, fit in enumerate(c.fits):
@@ -384,12 +388,15 @@ def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
 
 
 def drawn_labels(chance: Floats, below: Floats) -> Floats:
-    """-1, 0 or 1, shape (n, resamples), by chance and by the probabilities of a, and of a or n, shape (n, 2)."""
+    """Turn uniform random numbers into outcomes -1, 0 or 1, shape (n, resamples).
+
+    `below` holds the probabilities of A, and of A or N, shape (n, 2).
+    """
     return (chance >= below[:, :1]).astype(np.float64) + (chance >= below[:, 1:]) - 1.0
 
 
 def of_votes_drawn(comparisons: Comparisons, rng: np.random.Generator) -> Draw:
-    """Draw as many votes of each presented pair as it has, with replacement: other people might have been asked."""
+    """Return a source that draws the votes of each presented pair with replacement: other people might have judged."""
     c = comparisons
     _names, stratum = np.unique(c.unit * len(c.fits) + c.fit, return_inverse=True)
     order = np.argsort(stratum, kind="stable")
@@ -405,7 +412,7 @@ def of_votes_drawn(comparisons: Comparisons, rng: np.random.Generator) -> Draw:
 
 
 def of_resampled_fits(comparisons: Comparisons, fitted: Fitted, redrawn: ResampledFits) -> Draw:
-    """Labels, or votes and their weights, as they are in each resample of topics and judges."""
+    """Return a source of the labels, or votes and weights, in each resample of topics and judges."""
     c = comparisons
     again = [redrawn.fits[fitted.fits.index(fit)] for fit in c.fits]
 

@@ -1,6 +1,7 @@
-"""What a method of analysis is, as a value: what it computes, which tables and figures come of it, and where they show.
+"""Declaration of an analysis method: its computation, tables and figures, and the pages that show them.
 
-Pages, navigation, reports, downloads and docs/reference/tables.md follow from the list of methods (`registry.METHODS`).
+Pages, navigation, reports, downloads and docs/reference/tables.md are generated from the list of methods
+(`registry.METHODS`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .run_facts import Sentence
 
 
 class Paragraph(Enum):
-    """The paragraphs of the methods text, in their order."""
+    """Paragraphs of the methods text, in order."""
 
     JUDGMENTS = "judgments"
     GRADES = "grades"
@@ -32,12 +33,12 @@ class Paragraph(Enum):
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report.
+    """A section of a report.
 
     Attributes
     ----------
     paragraph : Paragraph or None
-        Where the sentences of its methods stand in the methods text.
+        Paragraph of the methods text that holds its sentences.
     """
 
     key: str
@@ -52,7 +53,7 @@ LABELS = Section("labels", "Competence and labels", Paragraph.JUDGMENTS)
 GRADES = Section("grades", "Grades", Paragraph.GRADES)
 METRICS = Section("metrics", "Reference-based metrics", Paragraph.WRITING)
 MODELS = Section("models", "Language models as judges", Paragraph.GRADES)
-#: The sections of a report, in their order.
+#: Sections of a report, in order.
 SECTIONS = (STUDY, WRITING, AGREEMENT, LABELS, GRADES, METRICS, MODELS)
 
 
@@ -63,18 +64,18 @@ class Page:
     Attributes
     ----------
     order : int
-        Where it stands in the navigation.
+        Position in the navigation.
     url_name, path : str
-        The name of its address, and the address below a study's results.
+        URL name, and path below the URL of the study's results.
     template : str
     context : callable(Study, AnalysisState, query) -> dict
-        What the template shows; `query` is what stands behind the question mark of the address.
+        Builds the template context; `query` is the query string of the request.
     needs_judgments : bool
-        Whether it shows nothing of an analysis without judgments.
+        Whether the page is empty for an analysis without judgments.
     is_live : bool
-        Whether it shows the latest update of the analysis, where there is one.
+        Whether it shows the latest update of the analysis, if there is one.
     audited : AuditedContent or None
-        What an access to it is logged as.
+        Name of an access in the audit log.
     """
 
     order: int
@@ -90,29 +91,29 @@ class Page:
 
 @dataclass(frozen=True)
 class Method:
-    """Tables that are computed together, from the inputs and from the tables of the methods that it needs.
+    """Tables that are computed together, from the inputs and the tables of the required methods.
 
     Attributes
     ----------
     name : str
-        Its folder.
+        Name of its folder.
     title : str
-        What the progress and the generic page call it.
+        Title in progress messages and on the generic page.
     section : Section
-        Where its tables and figures stand in reports.
+        Report section of its tables and figures.
     compute : callable(Context) -> rows by table
-        No clock, no chance but the seed.
+        Deterministic given the seed; independent of the clock.
     tables, figures : tuple
     sentences : tuple of callable(RunFacts) -> str
-        What a run did by this method, for the methods text; empty where it did not.
+        Sentences of the methods text about what a run did; empty if the run did not use the method.
     pages : tuple of Page
-        The pages that show it; several methods may share one. Without any, a page shows its tables and figures as
-        reports do.
+        Pages that show it; several methods may share a page. A method without pages gets a generic one that shows its
+        tables and figures as reports do.
     needs : tuple of str
         Names of methods whose tables or fits it reads.
     is_live : bool
-        Whether updates compute it too, as judgments come in: it follows from judgments, needs no texts, and takes a
-        small part of what an analysis takes.
+        Whether updates compute it too, as judgments come in. Such a method depends on judgments, needs no texts, and
+        takes a small part of the time of an analysis.
     """
 
     name: str

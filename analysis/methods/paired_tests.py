@@ -1,4 +1,4 @@
-"""Wilcoxon's test of differences by topic as a row of a table: p, effect and mean difference with their intervals."""
+"""Wilcoxon signed-rank tests of differences by topic, as table rows: p, effect size, mean difference, intervals."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
 from ..inputs.arrays import Ints
 from ..tables.rows import NOTE, Row, number
 
-# Resamples in which grades are others are gone through so many at a time: there are many cells.
+# Number of resamples processed at a time if grades vary between resamples, to limit memory.
 _AT_ONCE = 100
 
 
 def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> Row:
-    """Test the differences of topics, with intervals over them; p-values are adjusted later.
+    """Test the differences of topics, with intervals over topics; p-values are adjusted later.
 
-    `samples`: the differences of each resample, shape (resamples, topics), where they are others there.
+    `samples`: the differences in each resample, shape (resamples, topics), if they vary between resamples.
     """
     is_defined = ~np.isnan(difference)
     n = int(is_defined.sum())
-    # Most pairs of participants met on few of the topics.
+    # Drop topics early: most pairs of participants share only a few topics.
     difference, weights = difference[is_defined], weights[:, is_defined]
     samples = None if samples is None else samples[:, is_defined]
     row: Row = {"statistic": None, "p": None, "p_adjusted": None}
@@ -45,7 +45,7 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
 
 
 def adjust(rows: list[Row]) -> list[Row]:
-    """Put the adjusted p-values into the rows of a table."""
+    """Set the adjusted p-values in the rows of a table."""
     p: Ints | Floats = np.array([np.nan if row["p"] is None else row["p"] for row in rows], dtype=np.float64)
     for row, value in zip(rows, significance.adjusted(p), strict=True):
         row["p_adjusted"] = number(value)

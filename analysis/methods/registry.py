@@ -1,4 +1,4 @@
-"""All methods, and all tables of an analysis from its inputs: no clock, no chance but the seed."""
+"""All methods, and the computation of all tables of an analysis. Results depend only on inputs, settings and seed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ from .settings import AnalysisSettings
 
 Report = Callable[[int, int, str], None]
 
-#: In the order in which sections list their tables, and the methods text its sentences.
+#: In the order of tables within sections, and of sentences in the methods text.
 METHODS: tuple[Method, ...] = (
     key_figures.METHOD,
     surveys.METHOD,
@@ -63,13 +63,13 @@ for _method in METHODS:
 
 
 def pages(methods: Iterable[Method] = METHODS) -> list[Page]:
-    """Return the pages of results in the order of the navigation; a method without one has a page of its tables."""
+    """Return the result pages in navigation order; methods without a page get a generic one."""
     pages_of_methods = dict.fromkeys(page for method in methods for page in method.pages or (generic_page(method),))
     return sorted(pages_of_methods, key=lambda page: page.order)
 
 
 def generic_page(method: Method) -> Page:
-    """The page of a method that has none of its own: its tables and figures, as reports show them."""
+    """Return the generic page of a method: its tables and figures as in reports."""
     return Page(
         order=95,
         url_name=f"method_{method.name}",
@@ -82,7 +82,7 @@ def generic_page(method: Method) -> Page:
 
 
 def in_order_of_needs(methods: Iterable[Method]) -> list[Method]:
-    """Return methods so that each stands behind those that it needs, otherwise in their order."""
+    """Return the methods in an order in which each follows those it needs; the order is otherwise kept."""
     by_name = {method.name: method for method in methods}
     ordered: dict[str, Method] = {}
 
@@ -100,7 +100,7 @@ def in_order_of_needs(methods: Iterable[Method]) -> list[Method]:
 
 @dataclass(frozen=True)
 class Results:
-    """Tables by name, what a page shows at a glance, and the fits that later updates begin with (`earlier.FITS`)."""
+    """Tables by name, the summary for pages, and the fits from which later updates start (`reusable_fits.FITS`)."""
 
     tables: Tables
     summary: dict[str, Any]
@@ -108,7 +108,7 @@ class Results:
 
 
 class _Steps:
-    """Counts what is done."""
+    """Counts and reports steps."""
 
     def __init__(self, inputs: Inputs, methods: int, report: Report) -> None:
         fits = sum(len(np.unique(inputs.pools[name].dimension)) for name in _fitted_pools(inputs))
@@ -121,7 +121,7 @@ class _Steps:
         self.done += 1
 
     def say(self, message: str) -> None:
-        """Report what is being done within a step."""
+        """Report progress within a step."""
         self.report(self.done, self.total, message)
 
 
@@ -134,9 +134,9 @@ def compute(
     report: Report = lambda *_: None,
     earlier: ReusableFits | None = None,
 ) -> Results:
-    """Compute every table; the same inputs, settings and seed give the same bytes.
+    """Compute every table; the same inputs, settings and seed give identical bytes.
 
-    With an `earlier` analysis only the tables of live methods, from as many of its fits as still stand: an update.
+    With an `earlier` analysis, compute an update: only the tables of live methods, reusing the fits that still hold.
     """
     methods = in_order_of_needs(method for method in METHODS if method.is_live or earlier is None)
     step = _Steps(inputs, len(methods), report)
@@ -172,7 +172,7 @@ def compute(
 
 
 def _fitted_pools(inputs: Inputs) -> list[str]:
-    """The pools with many judges of different competence."""
+    """Return the pools for which competences are fitted."""
     return list(dict.fromkeys(name for name in (inputs.pool, EXPERT, POINTWISE) if name in inputs.pools))
 
 

@@ -1,4 +1,4 @@
-"""Groups of responses by style and origin; statistics and distributions of them with their intervals."""
+"""Groups of responses by style and origin, with statistics, distributions and intervals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ..tables.rows import NOTE, Row, number
 from .settings import AnalysisSettings, named_rng
 
 ALL = "all"
-#: The order in which origins stand, in tables and in the names of pairs of them.
+#: Order of origins in tables, and in the names of their pairs.
 ORIGINS = ("human", "model", "system")
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
 NO_SPREAD = "no interval: intervals of standard deviations are too unreliable"
@@ -25,12 +25,12 @@ NOTHING = "there are no data to measure"
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """Topics with their bootstrap weights, drawn once for a family of tables.
+    """Topics with their bootstrap weights, drawn once for several tables.
 
     Attributes
     ----------
     topic : dict of str to int
-        The place of each topic in the weights.
+        Index of each topic in the weights.
     weights : ndarray of shape (resamples, n_topics)
     """
 
@@ -39,7 +39,7 @@ class Resampling:
 
     @classmethod
     def of(cls, responses: Sequence[Response], settings: AnalysisSettings, seed: int) -> "Resampling":
-        """Draw the topics of all responses that count; the same draw for every family about what was written."""
+        """Draw the topics of all valid responses; all tables about responses use the same draw."""
         topics = sorted({response.topic for response in responses})
         if not topics:
             return cls({}, np.ones((1, 0)))
@@ -48,20 +48,20 @@ class Resampling:
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
+        """Number of topics."""
         return len(self.topic)
 
     def places(self, responses: Sequence[Response]) -> Ints:
-        """The topic of each response."""
+        """Return the topic of each response."""
         return np.array([self.topic[response.topic] for response in responses], dtype=np.int64)
 
     def interval(self, statistic: Statistic, *, share: bool = False) -> Interval:
-        """The statistic with its interval; `share`: whether it is a share."""
+        """Compute a statistic with its interval; `share`: whether it is a share."""
         return bootstrap(statistic, self.weights, share=share)
 
 
 def cells(interval: Interval, n: int, name: str = "value") -> Row:
-    """A statistic with its interval and n as cells of a row; a note says why one of them is missing."""
+    """Return a statistic with interval and n as cells of a row, with a note if one of them is missing."""
     row: Row = {name: number(interval.estimate), "low": number(interval.low), "high": number(interval.high), "n": n}
     if row[name] is None:
         return row | {"low": None, "high": None, NOTE: NOTHING}
@@ -69,13 +69,13 @@ def cells(interval: Interval, n: int, name: str = "value") -> Row:
 
 
 def origins_of(responses: Sequence[Response]) -> list[str]:
-    """The origins that there are, in their order."""
+    """Return the origins of the responses, in the usual order."""
     present = {response.origin for response in responses}
     return [origin for origin in ORIGINS if origin in present] + sorted(present - set(ORIGINS))
 
 
 def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yield style, origin and which responses: each style, then all together; groups without any are left out."""
+    """Yield style, origin and a mask of responses: each style, then all; empty groups are left out."""
     of_style = np.array([response.style for response in responses], dtype=object)
     of_origin = np.array([response.origin for response in responses], dtype=object)
     for style in (*styles, ALL):
@@ -85,12 +85,12 @@ def groups(responses: Sequence[Response], styles: Sequence[str]) -> Iterator[tup
                 yield style, origin, chosen
 
 
-#: The parts of a distribution below which its quantiles lie.
+#: Probabilities of the quantiles of a distribution.
 QUANTILES = {"p05": 0.05, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "p95": 0.95}
 
 
 def with_reason(row: Row, name: str, topics: int) -> Row:
-    """A row of a distribution's statistic; without its interval, and with the reason, where that would not cover."""
+    """Drop the interval of a distribution's statistic, with the reason, if its coverage would be too low."""
     if row["low"] is None:
         return row
     if name == "sd":
@@ -102,7 +102,7 @@ def with_reason(row: Row, name: str, topics: int) -> Row:
 
 
 def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, Statistic]:
-    """Statistics of a distribution: mean, spread, and the quantiles of a box plot."""
+    """Return the statistics of a distribution: mean, spread, and the quantiles of a box plot."""
     data = (values, topic, resampling.topics)
     return {
         "mean": weighted_mean(*data),
@@ -112,7 +112,7 @@ def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, St
 
 
 def distribution_rows(key: Row, values: Sequence[float] | np.ndarray, topic: Ints, resampling: Resampling) -> list[Row]:
-    """The distribution of values over responses: one row a statistic, with its interval."""
+    """Describe the distribution of values over responses: one row for each statistic, with its interval."""
     n = int(np.sum(~np.isnan(np.asarray(values, dtype=np.float64))))
     return [
         with_reason(

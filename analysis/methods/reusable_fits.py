@@ -1,4 +1,4 @@
-"""Fits of an earlier analysis that still hold for today's judgments (docs/methods/updating.md)."""
+"""Fits of an earlier analysis that still hold for the present judgments (docs/methods/updating.md)."""
 
 import base64
 import zlib
@@ -15,15 +15,14 @@ from analysis.stats.mace_posterior import AveragedPosterior
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
 from ..tables.rows import Row
 
-#: The table that keeps a run's fits. It is no table of results and stands in none of their lists; who has what they
-#: gave erased leaves it as they leave the others.
+#: Table that stores a run's fits. It is not a result table and is not listed, but an erasure removes rows from it too.
 FITS = "fits"
 
 Votes = tuple[Ints, Ints, Ints]
 
 
 def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
-    """Write down what a fit found of everybody; `ReusableFits` reads it."""
+    """Make rows of the parameters of a fit, to be read by `ReusableFits`."""
     parameters = model.parameters
     return [
         {
@@ -39,7 +38,7 @@ def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.
 
 
 def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: AveragedPosterior, judged: np.ndarray) -> list[Row]:
-    """Write down the posterior of everybody and of the units that were judged; `Earlier.drawn` reads it."""
+    """Make rows of the posterior of all participants and judged units, to be read by `ReusableFits.drawn`."""
     key: Row = {"pool": pool, "dimension": dimension}
     spam = zip(inputs.pools[pool].participants, averaged.spam_probability.tolist(), strict=True)
     rows = [key | {"participant": name, "expected_spam": value} for name, value in spam]
@@ -51,27 +50,27 @@ def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: AveragedPost
 
 
 def packed(values: np.ndarray) -> str:
-    """Whole numbers below 32,768 as text."""
+    """Encode integers below 32,768 as text."""
     return base64.b85encode(zlib.compress(values.astype("<i2").tobytes())).decode()
 
 
 def unpacked(text: str) -> NDArray[np.int16]:
-    """Whole numbers from the text that `packed` made of them."""
+    """Decode integers from the text of `packed`."""
     return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
 
 
 @dataclass(frozen=True, eq=False)
 class ReusableFit:
-    """What is known before a dimension is fitted anew.
+    """What is known before a dimension is fitted again.
 
     Attributes
     ----------
     start : Parameters
-        Of everybody who was fitted before; NaN of others.
+        Parameters of all participants fitted before; NaN for others.
     settled : Parameters
-        The same of those alone whose judgments, and those of the same units by others, are what they were.
+        The same, but only for participants whose judgments, and all judgments on the same units, are unchanged.
     searched : int
-        How many judgments are connected with some that changed: what there is to fit anew.
+        Number of judgments connected to changed ones, which must be fitted again.
     """
 
     start: mace.MaceParameters
@@ -81,15 +80,15 @@ class ReusableFit:
 
 @dataclass(frozen=True, eq=False)
 class ReusableFits:
-    """An earlier analysis with the same settings and seed: what it computed from, and what it found.
+    """An earlier analysis with the same settings and seed: its inputs and results.
 
     Attributes
     ----------
     inputs : Inputs
     fits : sequence of dict
-        The parameters of its fits: `rows_of` of each.
+        Parameters of its fits: `rows_of` each.
     tables : dict
-        Some of its tables by name; what follows from labels alone is taken from them where these are the same.
+        Some of its tables by name; results that depend on labels only are reused if the labels are unchanged.
     """
 
     inputs: Inputs
@@ -114,7 +113,7 @@ class ReusableFits:
 
     @cached_property
     def imputed(self) -> dict[tuple[str, str], dict[str, Row]]:
-        """Rows of the grades by every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
+        """Rows of the grades for every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
         grades: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.fits:
             if "grades" in row:
@@ -122,7 +121,7 @@ class ReusableFits:
         return grades
 
     def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "ReusableFit") -> AveragedPosterior | None:
-        """The posterior of an earlier analysis; NaN of who gave a judgment since, and of units that are new."""
+        """Return the posterior of the earlier analysis; NaN for participants with new judgments and for new units."""
         rows = self._drawn.get((pool, dimension), [])
         labels = [unpacked(row["labels"]) for row in rows if "unit" in row]
         if not labels:
@@ -141,7 +140,7 @@ class ReusableFits:
         return AveragedPosterior(posterior, np.where(changed, np.nan, spam), label, float("nan"))
 
     def place(self, dimension: Dimension) -> int:
-        """The place of a dimension among the earlier ones; -1 if it was not there. Pools may share its name alone."""
+        """Return the index of a dimension in the earlier analysis, or -1; pools may share dimension names."""
         wanted_key = (dimension.name, dimension.values)
         return next(
             (
@@ -153,7 +152,7 @@ class ReusableFits:
         )
 
     def places(self, inputs: Inputs, pool: str) -> tuple[Ints, Ints]:
-        """The places now of the units and of the participants of an earlier pool; -1 of those that are gone."""
+        """Return the present indices of the earlier pool's units and participants; -1 if they no longer exist."""
         now, then = inputs.pools[pool], self.inputs.pools[pool]
         return (
             _translation(_units(self.inputs, then), _units(inputs, now)),
@@ -170,7 +169,7 @@ class ReusableFits:
         before: tuple[Votes, Ints | None],
         places: tuple[Ints, Ints],
     ) -> ReusableFit | None:
-        """Compare what MACE is to see with what it saw `before`; None where it was not fitted then."""
+        """Compare the present input of MACE with the earlier one (`before`); None if there was no earlier fit."""
         parameters = self._parameters.get((pool, dimension), {})
         if not parameters:
             return None
@@ -204,14 +203,14 @@ def _changed(
     known_then: Ints | None,
     places: tuple[Ints, Ints],
 ) -> np.ndarray:
-    """The judges with a new judgment, and those on units with a removed judgment or another known label."""
+    """Return the judges with a new judgment, and those on units with a removed judgment or a changed known label."""
     unit_of, coder_of = places
     people, values = len(now.participants), 1 + max(int(votes[2].max(initial=0)) for votes in (seen, seen_then))
     unit, coder, value = seen
     u, c, v = unit_of[seen_then[0]], coder_of[seen_then[1]], seen_then[2]
     changed = np.zeros(people, dtype=bool)
     if not np.array_equal(_in_use(value, known, values), _in_use(v, known_then, values)):
-        changed[:] = True  # the model itself is another: so many labels are equally likely beforehand
+        changed[:] = True  # the number of labels in use changed, and with it the model
         return changed
     both = (u >= 0) & (c >= 0)
     key = (unit * people + coder) * values + value
@@ -227,7 +226,7 @@ def _changed(
 
 
 def _relabelled(known: Ints | None, known_then: Ints | None, unit_of: Ints, units: int) -> np.ndarray:
-    """Units whose known label was added, removed or changed."""
+    """Return units whose known label was added, removed or changed."""
     before = np.full(units, -1)
     if known_then is not None:
         is_known_unit = unit_of >= 0
@@ -241,12 +240,12 @@ def _in_use(value: Ints, known: Ints | None, values: int) -> np.ndarray:
 
 
 def _units(inputs: Inputs, pool: Pool) -> list[tuple[str, str, str, str]]:
-    """What was judged, by names."""
-    names = [response.name for response in inputs.responses] + [""]  # the last stands for none
+    """Identify each unit by names."""
+    names = [response.name for response in inputs.responses] + [""]  # index -1: no response
     return [(names[left], names[right], inputs.topics[topic], name) for left, right, topic, name in pool.units]
 
 
 def _translation(before: Sequence[Hashable], now: Sequence[Hashable]) -> Ints:
-    """The place now of each that was there before, -1 of those that are gone."""
+    """Return the present index of each earlier element; -1 if it no longer exists."""
     index = {name: i for i, name in enumerate(now)}
     return np.array([index.get(name, -1) for name in before], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a run did, as the sentences of the methods text ask about it."""
+"""Facts about a run that determine the sentences of the methods text."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .settings import AnalysisSettings
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run did.
+    """Facts about a run.
 
     Attributes
     ----------
     names : frozenset of str
-        Its tables.
+        Names of its tables.
     rows : dict
         Rows of its small tables, by name.
     has_known : bool
-        Whether some labels were known beforehand.
+        Whether there were known labels.
     """
 
     settings: AnalysisSettings
@@ -34,20 +34,20 @@ class RunFacts:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the analysed pool held judgments."""
+        """Whether the analysed pool has judgments."""
         return self.summary.get("judgments") != 0
 
     def has(self, table: str, **values: str) -> bool:
-        """Say whether a table holds a row with these values; without values, whether it holds a row at all."""
+        """Return whether a table has a row with these values, or any row."""
         if not values:
             return bool(self.rows.get(table)) or (table in self.names and table not in self.rows)
         return any(row.items() >= values.items() for row in self.rows.get(table, []))
 
     def measured(self, table: str, column: str, **values: str) -> bool:
-        """Say whether a table holds a number in this column (in rows with these values).
+        """Return whether a table has a number in this column (in rows with these values).
 
-        A table may have rows that only say why there is no number: what they are about was not done. Of a large table,
-        whose rows are not read here, one row is enough.
+        Rows may only give the reason why there is no number, so a row is not enough. Of a large table, whose rows are
+        not read here, any row counts.
         """
         if table not in self.rows:
             return table in self.names and not values
@@ -55,7 +55,7 @@ class RunFacts:
 
     @property
     def has_interval(self) -> bool:
-        """Whether one number of the tables has an interval over topics."""
+        """Whether any table has an interval over topics."""
         return any(
             row[column] is not None
             for rows in self.rows.values()
@@ -65,17 +65,17 @@ class RunFacts:
         )
 
     def values(self, table: str, column: str, measured: str) -> list[str]:
-        """Return the values of a column, each once, in their order, of rows in which something was measured."""
+        """Return the distinct values of a column, in order, of rows in which something was measured."""
         rows = self.rows.get(table, [])
         return list(dict.fromkeys(str(row[column]) for row in rows if row.get(measured) is not None))
 
 
-#: A sentence of the methods text; empty of a run that did not do what it is about.
+#: A sentence of the methods text; empty if the run did not use the method.
 Sentence = Callable[[RunFacts], str]
 
 
 def enumerated(parts: Sequence[str]) -> str:
-    """Join parts as a sentence does: a, b, and c."""
+    """Join parts as in a sentence: a, b, and c."""
     if len(parts) < 3:
         return " and ".join(parts)
     return f"{', '.join(parts[:-1])}, and {parts[-1]}"

@@ -1,4 +1,4 @@
-"""What a run computes with: its parameters, and its sources of chance."""
+"""Settings of a run, and its random generators."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,7 +15,7 @@ AVERAGED, LIKELIEST = "averaged", "likeliest"
 CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
 PUBLISHED = "published"
-#: Parameters that a preset fixes, by its name.
+#: Parameters that a preset fixes, by the name of the preset.
 PRESETS: dict[str, dict[str, Any]] = {
     PUBLISHED: {
         "restarts": 20,
@@ -36,48 +36,46 @@ class AnalysisSettings:
     Attributes
     ----------
     pool : str
-        Whose judgments are analysed.
+        Pool of judgments to analyse.
     resamples : int
-        Bootstrap resamples of topics behind every interval.
+        Number of bootstrap resamples of topics for every interval.
     restarts, refine : int
         Random starts of MACE, and rounds of search after them (0: the published procedure).
     spam_threshold : float
-        The corrected crowd leaves out judgments of participants whose spam probability on the dimension exceeds this.
+        The corrected crowd excludes participants on dimensions where their spam probability exceeds this.
     k : int or None
-        From how many votes of a presented pair, the first ones, agreement is computed; None: as many as its campaign
-        asked for. Competence, labels and grades follow from all votes.
+        Number of votes of each presented pair (the first ones) used for agreement; None: as many as its campaign
+        requested. Competences, labels and grades use all votes.
     min_words : int
-        Shorter responses are non-responses, left out of length statistics.
+        Shorter responses are non-responses and are left out of length statistics.
     fix_known : bool
-        Whether labels known beforehand (of gold items) are fixed in MACE.
+        Whether known labels (of gold items) are fixed in MACE.
     least_competent : float
-        The other rule of correction leaves out this share of those who judged a dimension,
+        The other correction rule excludes this share of the judges of a dimension,
     kept_votes : int
-        but so many votes of each pair stay, whoever gave them.
+        but keeps at least this many votes of each pair.
     first_positions : int
-        So many items of a questionnaire are its first half where order effects across items are asked for.
+        Number of items in the first part of a questionnaire, for order effects across items.
     density_bins : int
-        Into so many equal parts a text is cut to say where in it citations stand.
+        Number of equal parts of a text in which citations are counted.
     reuse_limit : float
-        Below this BLEU (0 to 100) a statement is not taken for a copy of what it cites; the published one is 25.
+        A statement below this BLEU (0 to 100) is not considered copied from its source; 25 in the publication.
     least_topics : int
         Participants graded on fewer topics have a merit, but no rank.
     grades_from : str
-        What responses are graded by: the "gold" labels of their pairs, or the "votes", each weighted by the competence
-        of who gave it.
+        Basis of the grades: "gold" labels of pairs, or "votes", each weighted by the voter's competence.
     labels : str
-        "averaged": labels and competences are averaged over all optima of MACE, and grades over draws of labels;
-        "likeliest": they are those of the likeliest optimum found, which refitting always follows.
+        "averaged": average labels and competences over all optima of MACE, and grades over draws of labels;
+        "likeliest": use the most likely optimum found, as refitting always does.
     bootstrap : str
-        "conditional": intervals hold the competences as fitted; "refit": every resample fits competences, labels and
-        grades anew.
+        "conditional": intervals keep the fitted competences; "refit": fit competences, labels and grades again in every
+        resample.
     resample : str
-        "topics", or "topics+workers": judges are drawn too, beside the topics.
+        "topics", or "topics+workers" to draw judges too.
     preset : str
-        "published" fixes the parameters that make the procedure of the published corpus (`PRESETS`); "" fixes none.
+        "published" sets the parameters of the published corpus (`PRESETS`); "" sets none.
     bertscore : str
-        Whose BERTScores are used, of those that stand: `MODEL` or `MODEL:LAYER`; "" for the model that was used last,
-        "none" for none.
+        Which of the stored BERTScores to use: `MODEL` or `MODEL:LAYER`; "" for the model used last, "none" for none.
     """
 
     pool: str = parameter(
@@ -211,21 +209,21 @@ class AnalysisSettings:
 
     @property
     def redraws(self) -> bool:
-        """Whether labels are others in each resample."""
+        """Whether labels vary between resamples."""
         return self.bootstrap == REFIT or self.resample == TOPICS_AND_WORKERS
 
     @classmethod
     def read(cls, parameters: dict[str, Any]) -> "AnalysisSettings":
-        """Read a run's parameters; what it does not name has its default."""
+        """Read the parameters of a run; missing ones have their defaults."""
         if unknown := sorted(set(parameters) - set(PARAMETERS)):
             names = ", ".join(sorted(PARAMETERS))
             raise BadParameterError(f"An analysis has no parameter {unknown[0]!r}. Parameters: {names}.")
         return cls(**PRESETS.get(parameters.get("preset", ""), {}) | parameters)
 
     def write(self) -> dict[str, Any]:
-        """All parameters, defaults too, as a run keeps them."""
+        """Return all parameters, including defaults, as stored with a run."""
         return asdict(self)
 
 
-#: The parameters of an analysis by name, in the order in which forms ask for them.
+#: Parameters of an analysis by name, in the order of forms.
 PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in parameters_of(AnalysisSettings)}

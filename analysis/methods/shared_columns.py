@@ -1,4 +1,4 @@
-"""Columns that the tables of several methods have."""
+"""Columns that several methods use in their tables."""
 
 from analysis.enums import Coders
 

@@ -1,20 +1,20 @@
-"""Marks of significance on mean grades, as crowdrag25, Table 7 has them, and the tests in words."""
+"""Significance marks of mean grades as in crowdrag25, Table 7, and verbal results of the tests."""
 
 from typing import Any
 
 from ..tables import value_labels
 from ..tables.rows import Row
 
-#: Adjusted p below which a difference has so many stars.
+#: Significance levels of the adjusted p-value, by number of stars.
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 SEPARATOR = " - "
 
-#: By dimension, style and origin of a mean: its stars, and what it is higher than.
+#: Marks by dimension, style and origin of a mean: its stars, and the means that it exceeds.
 Marks = dict[tuple[str, str, str], dict[str, str]]
 
 
 def stars(p: float | None) -> str:
-    """Stars of an adjusted p; none of a difference that is not significant or was not tested."""
+    """Return the stars of an adjusted p-value; empty if not significant or not tested."""
     return next((marks for limit, marks in STARS if p is not None and p < limit), "")
 
 
@@ -42,7 +42,7 @@ def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
 
 
 def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> list[dict[str, Any]]:
-    """The tests in words."""
+    """Describe the tests in words."""
     shown = []
     for row in rows:
         of_styles = is_of_styles(row, styles)
@@ -62,12 +62,12 @@ def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> li
 
 
 def is_of_styles(row: Row, styles: dict[str, str]) -> bool:
-    """Whether two styles are compared; otherwise two origins."""
+    """Return whether a test compares two styles; otherwise it compares two origins."""
     return row["style"] == value_labels.ALL and all(
         side in styles for side in row["comparison"].partition(SEPARATOR)[::2]
     )
 
 
 def tests_in_words(p: float) -> str:
-    """A p-value as it is printed."""
+    """Format a p-value."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

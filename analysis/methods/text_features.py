@@ -1,4 +1,4 @@
-"""Features of each response's text as numbers: read once, a topic at a time."""
+"""Numeric features of each response's text, read once, one topic at a time."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -25,21 +25,21 @@ class TextFeatures:
     index : int
         The index of the response in `Inputs.responses`.
     statements, citations : int
-        Its statements; its citations, a passage once for each statement that cites it.
+        Number of statements and of citations; a passage counts once for each statement that cites it.
     cited : tuple of int
-        The distinct passages that it cites, as ranks, in the order of first citation.
+        Ranks of the distinct cited passages, in the order of first citation.
     available : tuple of int
-        The ranks of the passages that its author had.
+        Ranks of the passages available to the author.
     ranking : int
-        Which list of passages that was.
+        Number of the list of passages.
     cited_times : tuple of int
-        How many statements cite each of `cited`.
+        Number of statements that cite each of `cited`.
     cited_by : tuple of int
-        How many passages each statement cites.
+        Number of passages cited by each statement.
     positions : tuple of float
-        Where in the text it cites.
+        Positions of the citations in the text.
     flesch, source_flesch : float
-        Median reading ease of its statements, and of the passages that these cite; NaN where there are none.
+        Median reading ease of its statements and of their cited passages; NaN if there are none.
     """
 
     index: int
@@ -56,7 +56,7 @@ class TextFeatures:
 
 
 def is_readable(language: str) -> bool:
-    """Whether there is a reading ease for texts of a language."""
+    """Return whether reading ease is defined for a language."""
     try:
         require(language)
     except UnsupportedLanguageError:
@@ -98,7 +98,7 @@ def _of_topic(topic: TopicTexts, language: str, has_ease: bool) -> Iterable[Text
 
 
 def _available(written: ResponseText) -> tuple[int, ...]:
-    """Ranks at which there is a passage; a rank may have been left out."""
+    """Return the ranks of the available passages; ranks may have gaps."""
     return tuple(rank for rank, text in enumerate(written.passages) if text)
 
 

@@ -1,4 +1,4 @@
-"""Undefined values and their reasons, each once; captions of tables without intervals."""
+"""Reasons for undefined values, each given once, and notes on tables without intervals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,22 +6,22 @@ from typing import Any
 from ..tables.rows import NOTE, Row
 from ..tables.table import get
 
-#: So many places are named; a wall of names says less than how many there are.
+#: Maximum number of places to list; beyond that, their number is more informative.
 NAMED = 8
 
-#: A reason, and what it is about.
+#: Reasons, and what they apply to.
 Reasons = list[tuple[str, str]]
 
 
 def reason_of(row: Row) -> list[str]:
-    """The reasons that a row gives."""
+    """Return the reasons given in a row."""
     return [reason for reason in str(row.get(NOTE) or "").split("; ") if reason]
 
 
 def reasons(rows: Iterable[tuple[Row, str]]) -> Reasons:
-    """Return the reasons of rows, given with how each row is called, in the order in which they come.
+    """Return the distinct reasons of labelled rows, in order of appearance.
 
-    Of a reason that all rows give no names are needed; of one that many give the first are named.
+    A reason that applies to all rows has no labels; one that applies to many lists the first labels.
     """
     named_rows = list(rows)
     about: dict[str, dict[str, None]] = {}
@@ -37,7 +37,7 @@ def reasons(rows: Iterable[tuple[Row, str]]) -> Reasons:
 
 
 def by_table(tables: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reasons:
-    """Return the reasons that rows of tables give, with the title of each table and how many of its rows give it."""
+    """Return the distinct reasons in tables, with the title of each table and its number of affected rows."""
     about: dict[str, list[str]] = {}
     for name in names:
         rows = tables.get(name, ())
@@ -48,7 +48,7 @@ def by_table(tables: Mapping[str, Sequence[Row]], names: Iterable[str]) -> Reaso
 
 
 def counted(times: int, rows: int) -> str:
-    """How many of so many rows."""
+    """Say how many of the rows are affected."""
     if times == rows:
         return "all rows"
     return ("%(times)s of %(rows)s row" if rows == 1 else "%(times)s of %(rows)s rows") % {
@@ -58,7 +58,7 @@ def counted(times: int, rows: int) -> str:
 
 
 def enumerated(places: Sequence[str], named: int = NAMED, between: str = ", ") -> str:
-    """The places, the first ones alone where they are many."""
+    """List the places; only the first ones if there are many."""
     if len(places) <= named:
         return between.join(places)
     more = "and {n} more".format(n=f"{len(places) - named:,}")
@@ -66,7 +66,7 @@ def enumerated(places: Sequence[str], named: int = NAMED, between: str = ", ") -
 
 
 NO_INTERVALS_NOTE = "note"
-#: What captions that promise intervals hold, in whatever language.
+#: Text that marks a caption that promises intervals, in all languages.
 PROMISE = "95 %"
 
 
@@ -76,13 +76,13 @@ def without_intervals(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict
     Parameters
     ----------
     tables : mapping of str to iterable of mapping
-        Rows by table. A table without a number has nothing that an interval could be of, and is left out.
+        Rows by table. Tables without numbers are left out.
     """
     return {name: note for name, rows in tables.items() if (note := _interval_note(name, list(rows)))}
 
 
 def with_interval_note(caption: str, names: Iterable[str], without: Mapping[str, str]) -> str:
-    """Return a caption of some tables, with what must be said of intervals that it promises and that are not there."""
+    """Return a caption of tables; if it promises intervals that are missing, add the reason."""
     note = next((without[name] for name in names if name in without), "")
     return f"{caption} {note}" if note and PROMISE in caption else caption
 

@@ -1,4 +1,4 @@
-"""The page about writing: lengths, what is cited where, reading ease, surveys, and how texts came about."""
+"""Page about writing: lengths, citations, reading ease, surveys, and the writing process."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ READ = (
     "lengths", "readability", "citation_overlap", "citation_order", "citation_rank_medians", "survey",
     "writing_process_means", "responses", "text_reuse_shares",
 )  # fmt: skip
-#: The chart of Figure 3 comes with the table of text reuse.
+#: Table shown together with the chart of Figure 3.
 REUSE = "text_reuse"
 
 Words = str | Promise
@@ -38,7 +38,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of a table of the page, with its interval and how many it is of; None where it cannot be said."""
+    """A number in a table of the page, with its interval and n; None if undefined."""
 
     value: float | None
     low: float | None
@@ -50,7 +50,7 @@ class Cell:
 
 @dataclass
 class Pivot:
-    """A table of the page: groups of rows with one cell a column. `name` is the table that it is made of."""
+    """A table of the page: groups of rows with one cell per column. `name` is the name of the source table."""
 
     name: str
     corner: Words
@@ -61,7 +61,7 @@ class Pivot:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """Return what the page shows."""
+    """Build the template context of the page."""
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, *READ)
@@ -91,7 +91,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
 
 
 class _Maker:
-    """Makes the tables of the page from rows."""
+    """Builder of the page's tables from rows."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class _Maker:
         self.without = undefined_values.without_intervals(tables)
 
     def lengths(self) -> Pivot | None:
-        """Mean and median by style, a group for each measure, columns for each origin."""
+        """Mean and median by style; a group for each measure, columns for origins."""
         rows = [row for row in self.tables["lengths"] if row["statistic"] in SHOWN]
         digits = {"words": 0}
         return self._pivot(
@@ -113,7 +113,7 @@ class _Maker:
         )  # fmt: skip
 
     def pairs(self, name: str, value: str) -> Pivot | None:
-        """One row for each pair of sets, columns for styles: the layout of crowdrag25, Table 3."""
+        """A row for each pair of sets, columns for styles: the layout of crowdrag25, Table 3."""
         return self._pivot(
             name, self.tables[name], row=("pair",), column=("style",), corner="Pair", say={"pair": SETS}, value=value
         )
@@ -127,7 +127,7 @@ class _Maker:
         )  # fmt: skip
 
     def reuse(self) -> Pivot | None:
-        """Share of statements that are no copies, by style and origin, in per cent: what Figure 3 is about."""
+        """Share of statements that are not copied, by style and origin, in per cent (crowdrag25, Figure 3)."""
         rows = [
             row | {key: None if row[key] is None else 100 * row[key] for key in ("share", "low", "high")}
             for row in self.tables["text_reuse_shares"]
@@ -138,7 +138,7 @@ class _Maker:
         )  # fmt: skip
 
     def ease(self) -> Pivot | None:
-        """Median reading ease of responses, of what they cite, and the difference, by style and origin."""
+        """Median reading ease of responses, of cited passages, and the difference, by style and origin."""
         rows = [row for row in self.tables["readability"] if row["statistic"] == "median"]
         return self._pivot(
             "readability", rows, row=("style",), column=("origin", "measure"), corner="Style",
@@ -146,7 +146,7 @@ class _Maker:
         )  # fmt: skip
 
     def questions(self) -> Pivot | None:
-        """Mean and median of each question; the shares of its answers are drawn."""
+        """Mean and median of each question; the figure shows the shares of answers."""
         rows = [row for row in self.tables["survey"] if row["statistic"] in SHOWN]
         return self._pivot(
             "survey", rows, row=("question", "kind"), column=("statistic",), corner="Question",
@@ -154,7 +154,7 @@ class _Maker:
         )  # fmt: skip
 
     def together(self) -> Pivot | None:
-        """How the answers to two questions go together, the closest first."""
+        """Correlations between the answers to two questions, the strongest first."""
         rows = [row for row in self.tables["survey"] if row["statistic"] == "rho"]
         rows = sorted(rows, key=lambda row: -abs(row["value"] or 0))
         pivot = self._pivot(
@@ -166,7 +166,7 @@ class _Maker:
         return pivot
 
     def process(self) -> Pivot | None:
-        """Medians of what the logs say, a column for each style."""
+        """Medians of the measures from logs, a column for each style."""
         rows = [row for row in self.tables["writing_process_means"] if row["statistic"] == "median"]
         return self._pivot(
             "writing_process_means", rows, row=("measure",), column=("style",), corner="Measure",
@@ -213,7 +213,7 @@ class _Maker:
         return pivot
 
     def _key_label(self, names: Key, key: Key, say: dict[str, Any]) -> str:
-        """A key in words."""
+        """Return the label of a key."""
         if "question" in names:
             return self.survey_questions.text(dict(zip(names, key, strict=True)))
         parts = []

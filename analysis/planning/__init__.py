@@ -1,11 +1,10 @@
-"""Planning a study before it is paid for: what designs cost, and what they can find out (docs/methods/planning.md).
+"""Planning: what study designs cost, and how precise their results would be (docs/methods/planning.md).
 
-| module | what |
+| module | content |
 |---|---|
-| `asked` | what a plan is asked for, as a run keeps it |
-| `prefilling` | what a study's own campaigns and latest analysis say of it |
-| `expecting` | what is expected to be true: of an earlier analysis, or as given |
-| `costs` | people, hours and money of a design |
-| `rows` | simulations to the rows of the tables |
-| `working` | the run |
+| `parameters` | parameters of a plan, as stored with a run |
+| `queries` | defaults from the study's campaigns and latest analysis |
+| `expectations` | assumptions, from an earlier analysis or as entered |
+| `compute` | costs of designs, and tables from simulations |
+| `services` | the run |
 """

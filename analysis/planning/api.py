@@ -1,4 +1,4 @@
-"""Planning a study: what its own campaigns and analyses say of it, and starting a plan of other designs."""
+"""API of planning: default parameters from the study's campaigns and analyses, and starting a plan."""
 
 from dataclasses import fields
 from typing import Any, ClassVar

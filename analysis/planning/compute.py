@@ -1,4 +1,4 @@
-"""What designs cost, and what simulations of them found, as the tables of a plan (docs/reference/tables.md)."""
+"""Tables of a plan: costs of designs, and results of their simulations (docs/reference/tables.md)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from .parameters import PlanParameters
 
 
 def forecast(parameters: PlanParameters, k: int, topics: int) -> forecasts.Forecast:
-    """The cost of judging `topics` topics with `k` judges."""
+    """Return the cost of judging `topics` topics with `k` judges."""
     design = parameters.design(k, topics)
     units = topics * design.pairs_per_topic
     both = pairs.reversed_count(units, design.both_orders)
@@ -35,10 +35,10 @@ def forecast(parameters: PlanParameters, k: int, topics: int) -> forecasts.Forec
 
 
 def row(parameters: PlanParameters, k: int, topics: int) -> Row:
-    """The row of a design in the table `plan_costs`; money in minor units."""
+    """Return the row of a design in the table `plan_costs`; money in minor units."""
     cost = forecast(parameters, k, topics)
     by_people = int((parameters.design(k, topics).origin == 0).sum())
-    # What is judged already is written already; only topics beyond the present ones need writing.
+    # Only topics beyond the present ones need new responses.
     writing = parameters.writing * by_people * max(topics - parameters.topics, 0)
     filled = cost.assignments
     return {
@@ -61,18 +61,18 @@ def row(parameters: PlanParameters, k: int, topics: int) -> Row:
 
 
 Tables = dict[str, list[Row]]
-#: So many major units of money are asked about at most: what do the next 100 dollars buy?
+#: Maximum amount of additional money in major units: what do the next 100 dollars buy?
 NEXT = 100
 UNSAID = "too few simulated judgments, or no two responses to compare"
 UNKNOWN = "one simulation is not enough for an interval"
-#: What more money may buy: the table's word, and what grows.
+#: What additional money may increase: name in the table.
 STEPS = ("topics", "k")
 
 
 def tables(parameters: PlanParameters, parts: Iterable[Row]) -> Tables:
-    """All tables from what was simulated so far; designs without a simulation yet are in `plan_costs` alone.
+    """Make all tables from the simulations so far; designs without simulations are only in `plan_costs`.
 
-    `parts` are rows with `k`, `topics` and a number or None for each measure, one a simulated study.
+    `parts` are rows with `k`, `topics` and a number or None for each measure, one for each simulated study.
     """
     studies: dict[tuple[int, int], list[dict[str, float]]] = defaultdict(list)
     for part in parts:
@@ -106,7 +106,7 @@ def _row(point: tuple[int, int], measure: str, estimate: PlanEstimate) -> Row:
 
 
 def _next(parameters: PlanParameters, estimates: dict[tuple[int, int], dict[str, PlanEstimate]]) -> list[Row]:
-    """How each measure changes with the next money, spent on topics or on judges, from the present design."""
+    """Return the change of each measure if a certain amount is spent on more topics or more judges."""
     present = (parameters.k, parameters.topics)
     if present not in estimates:
         return []
@@ -125,7 +125,7 @@ def _next(parameters: PlanParameters, estimates: dict[tuple[int, int], dict[str,
 
 
 def _steps(parameters: PlanParameters) -> list[tuple[str, tuple[int, int]]]:
-    """The nearest designs with more topics, and with more judges."""
+    """Return the nearest designs with more topics, and with more judges."""
     topics = min((t for k, t in parameters.points() if t > parameters.topics), default=None)
     k = min((k for k, t in parameters.points() if k > parameters.k), default=None)
     steps = []
@@ -145,10 +145,10 @@ def _change(
     more: float,
     parameters: PlanParameters,
 ) -> Row:
-    """The change for some money: on the way to the design, which costs so much more, and no further."""
+    """Interpolate the change for an amount of money towards a design with `more` cost, at most up to that design."""
     per = min(NEXT / more, 1.0)
     change = (then.value - now.value) * per
-    # The designs were simulated apart from each other, so their errors add up as squares.
+    # Designs are simulated independently, so the squares of their errors add up.
     reach = hypot(now.high - now.low, then.high - then.low) / 2 * per
     row: Row = {
         "step": step,

@@ -1,4 +1,4 @@
-"""Expectations of a plan: from an earlier analysis, and as the user sets them."""
+"""Assumptions of a plan, from an earlier analysis and as entered by the user."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,28 +24,28 @@ from ..tables.rows import Row
 from .parameters import BadPlanError, PlanParameters
 
 HUMAN = "human"
-#: As found in the published study (docs/methods/planning.md): expected where no analysis says otherwise.
+#: From the published study (docs/methods/planning.md); used without a source analysis.
 SPREAD = 2.8
 CORRELATION = 0.85
 DIFFICULTY = 0.6
-#: So many draws of the labels say what a grade is on average.
+#: Number of draws of the labels to compute a mean grade.
 _DRAWS = 256
 
 
 class UnusableSourceError(BadPlanError):
-    """The source analysis is not enough to derive expectations."""
+    """The source analysis does not suffice for assumptions."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What an earlier analysis says: the design that it was of, and what its simulation is to be drawn from."""
+    """An earlier analysis: its design, and the basis of simulations."""
 
     design: designs.Design
     expectation: designs.Expectation
 
 
 def expectation(parameters: PlanParameters, *, study_id: int, seed: int) -> designs.Expectation:
-    """The expectation of a plan; computed once per process, and the same in every process."""
+    """Return the assumptions of a plan, cached per process and identical in all processes."""
     if parameters.source is None:
         assert parameters.competence is not None
         assert parameters.competence_spread is not None
@@ -70,7 +70,7 @@ def expectation(parameters: PlanParameters, *, study_id: int, seed: int) -> desi
 
 
 def expectation_in_numbers(parameters: PlanParameters, expected: designs.Expectation) -> dict[str, Any]:
-    """What is expected, in numbers that people know."""
+    """Summarise the assumptions in familiar numbers."""
     able = 1 - expected.competence.spam
     return {
         "competence": float(able.mean()),
@@ -86,18 +86,20 @@ def expectation_in_numbers(parameters: PlanParameters, expected: designs.Expecta
 
 @lru_cache(maxsize=4)
 def source(study_id: int, key: str, seed: int) -> Source:
-    """What an earlier analysis says: its competences as fitted, and merits such that simulations look like it.
+    """Return the basis of simulations from an earlier analysis.
+
+    These are the competences as fitted, and merits calibrated so that simulations resemble the analysis.
 
     Raises
     ------
     UnusableSourceError
-        If there is no such analysis in the study, or it could fit or grade nothing.
+        If the study has no such analysis, or it has no fits or grades.
     """
     run = Run.objects.filter(study=study_id, key=key, state=RunState.DONE, snapshot__isnull=False).first()
     if run is None:
         raise UnusableSourceError("The analysis that you chose as the source no longer exists.")
     used = arrays.unpack(bytes(Snapshot.objects.get(run=run).payload))
-    # As simulated studies are analysed.
+    # Use the settings with which simulated studies are analysed.
     settings = replace(AnalysisSettings.read(run.parameters), preset="", labels=AVERAGED)
     fitted = methods_fits.fit(
         used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True
@@ -109,17 +111,17 @@ def source(study_id: int, key: str, seed: int) -> Source:
 def source_of_analysis(
     used: arrays.Inputs, fitted: Fitted, tables: dict[str, list[Row]]
 ) -> tuple[designs.Design, designs.Competence, calibration.StudyFindings]:
-    """Derive design, competences and findings of an analysis from its inputs, fits and agreement.
+    """Derive design, competences and statistics of an analysis from its inputs, fits and agreement.
 
     Raises
     ------
     UnusableSourceError
-        If it could fit or grade nothing.
+        If it has no fits or grades.
     """
     fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
         raise UnusableSourceError("The analysis has no fitted competences. Enter your assumptions instead.")
-    fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # those that force a choice come last
+    fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # forced-choice dimensions last
     try:
         return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NoEstimateError as error:
@@ -127,7 +129,7 @@ def source_of_analysis(
 
 
 def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
-    """Competences with the given mean and spread; where not given, those found."""
+    """Draw competences with the given mean and spread; by default those of the source."""
     able = 1 - competence.spam.mean(axis=1)
     mean = parameters.competence if parameters.competence is not None else float(able.mean())
     spread = parameters.competence_spread if parameters.competence_spread is not None else float(able.std())
@@ -136,19 +138,19 @@ def _people(parameters: PlanParameters, competence: designs.Competence, seed: in
 
 
 def _competence(fits: list[Fit]) -> designs.Competence:
-    """Those who judged on every dimension, as MACE found them."""
+    """Return the fitted competences of people who judged on every dimension."""
     models = [fit.model for fit in fits if fit.model is not None]
     judged = np.all([model.judgments > 0 for model in models], axis=0)
     spam = np.stack([model.spam_probability[judged] for model in models], axis=1)
     strategy = np.stack([model.parameters.strategy[judged] for model in models], axis=1)
     if not len(spam):
         raise UnusableSourceError("Nobody judged on all dimensions. Enter your assumptions instead.")
-    # Both are exponentials of expected logarithms and sum to a little less than 1.
+    # Both are exponentials of expected logarithms, whose sum is slightly less than 1.
     return designs.Competence(spam, strategy / strategy.sum(axis=2, keepdims=True))
 
 
 def _design(used: arrays.Inputs, fitted: Fitted, fits: list[Fit]) -> designs.Design:
-    """The design of the judgments, as nearly as possible."""
+    """Return the design that best approximates the judgments."""
     pool = fitted.pool
     judged = np.flatnonzero(fits[0].counts.sum(axis=1))
     sides = canonical(pool.left[judged], pool.right[judged])

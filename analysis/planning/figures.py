@@ -1,4 +1,4 @@
-"""What money buys: interval widths, power and accuracy of designs against what they cost."""
+"""Interval width, power and accuracy of designs against their cost."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from ..figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ..tables.rows import Row
 from .tables import MEASURES
 
-#: What is drawn, a panel each.
+#: Measures to draw, one panel each.
 PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 COLUMNS = 2
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """A panel for each figure, a line for each number of judges, a point for each number of topics."""
+    """A panel for each measure, a line for each number of judges, a point for each number of topics."""
     import altair as alt
 
     shown = _points(tables)
@@ -30,7 +30,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def _points(tables: Tables) -> list[Row]:
-    """Each figure of each design with what the design costs; hours where nothing is paid."""
+    """Return each measure of each design with the cost of the design, or with hours if nothing is paid."""
     costs = {(row["k"], row["topics"]): row for row in tables["plan_costs"]}
     present = {row["k"] for row in costs.values() if row["present"]}
     is_paid = any(row["total"] for row in costs.values())
@@ -67,7 +67,7 @@ def _panel(rows: list[Row], name: str, unit: str, colours: Spec) -> Any:
     points = base.mark_point(filled=True, opacity=1, size=45).encode(
         y=y, shape=alt.Shape("judges:N", scale=shapes, title="Judges per pair", sort=series)
     )
-    # Numbers of topics stand on one line alone: on the others the points are of the same ones.
+    # Label the numbers of topics on one line only: they are the same on the others.
     counts = base.mark_text(dy=-15, fontSize=11).encode(y=y, text="topics:Q").transform_filter("datum.named")
     ring = (
         base.mark_point(filled=False, size=260, strokeWidth=2, shape="circle")

@@ -20,14 +20,14 @@ MOST_SEED: Final = 2**31 - 1
 
 
 class NumbersField(forms.CharField):
-    """Whole numbers, with commas between them."""
+    """Integers separated by commas."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Write numbers with commas."""
+        """Join numbers with commas."""
         return value if isinstance(value, str) or value is None else ", ".join(str(number) for number in value)
 
     def clean(self, value: Any) -> tuple[int, ...]:
-        """Return the numbers, each once, in order."""
+        """Return the distinct numbers in ascending order."""
         text = super().clean(value) or ""
         try:
             return tuple(sorted({int(part) for part in text.replace(",", " ").split()}))
@@ -52,7 +52,7 @@ def _part(
 
 
 class PlanForm(forms.Form):
-    """A plan. What is left empty of the expectations is taken from the analysis named above them."""
+    """Form of a plan. Assumptions left empty are taken from the selected analysis."""
 
     DESIGN: Final = ("topics", "k", "responses", "pairs", "items")
     DESIGN_ADVANCED: Final = (
@@ -131,7 +131,7 @@ class PlanForm(forms.Form):
         return [self[name] for name in names]
 
     def sections(self) -> list[FormSection]:
-        """The fields by what they are about. Without a source, all assumptions are to be entered."""
+        """Group the fields by subject. Without a source analysis, all assumptions are required."""
         return [
             FormSection("design", "Design", self._named(self.DESIGN), self._named(self.DESIGN_ADVANCED)),
             FormSection("cost", "Cost per questionnaire", self._named(self.COSTS), self._named(self.COSTS_ADVANCED)),
@@ -143,7 +143,7 @@ class PlanForm(forms.Form):
         ]  # fmt: skip
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a plan that cannot be made."""
+        """Reject an invalid plan."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:
@@ -163,7 +163,7 @@ class PlanForm(forms.Form):
 
 
 class UseForm(forms.Form):
-    """The draft whose setup gets a plan's numbers, and the design that has them."""
+    """The draft campaign to fill in, and the design to use."""
 
     campaign = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     k = _whole("k", "Judges per pair")
@@ -171,7 +171,7 @@ class UseForm(forms.Form):
 
 
 def initial(known: dict[str, Any]) -> dict[str, Any]:
-    """Initial values of the form, from the study."""
+    """Return the initial values of the form, from the study."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(PlanParameters)}
     plain = {name: value for name, value in (usual | known).items() if name in PlanForm.base_fields}
     for name in PERCENT:
@@ -182,7 +182,7 @@ def initial(known: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(run: Run) -> dict[str, Any]:
-    """Return the parameters of a plan as the form calls them."""
+    """Describe the parameters of a plan with the labels of the form."""
     currency = run.parameters.get("currency") or run.study.currency
     labels = {name: field.label or name for name, field in PlanForm.base_fields.items() if name in run.parameters}
     words: dict[str, Any] = {name: lambda part: round(100 * part, 2) for name in PERCENT}

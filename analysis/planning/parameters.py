@@ -1,4 +1,4 @@
-"""Parameters of a plan: design, alternative designs, costs, expectations."""
+"""Parameters of a plan: design, alternative designs, costs, assumptions."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -7,43 +7,43 @@ from typing import Any, Final
 from analysis.stats.designs import BadDesignError, Design
 
 MOST_POINTS: Final = 40
-MOST_VOTES: Final = 100_000  # of one dimension, in the largest design
+MOST_VOTES: Final = 100_000  # per dimension, in the largest design
 MOST_MONEY: Final = 10**12
-#: What is found first, in a few seconds: so many simulations of each design.
+#: Number of simulations of each design in the first round, which takes a few seconds.
 FIRST: Final = 5
 
 
 class BadPlanError(ValueError):
-    """A plan that cannot be made; the message says what to change."""
+    """The plan is not possible; the message says what to change."""
 
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """A plan as it was asked for.
+    """Parameters of a plan.
 
     Attributes
     ----------
     topics, k : int
         Of the present design.
     more_topics, more_k : tuple of int
-        Numbers of topics and of judges that are looked at beside them.
+        Alternative numbers of topics and of judges.
     responses, styles, dimensions, forced, both_orders, pairs, items, questionnaires_per_person
         As in `analysis.stats.designs.Design`.
     minutes, pay, fee, tax : int
         Of one questionnaire; money in minor units.
     writing : int
-        What one more response by a person costs, in minor units; 0 where responses are there or cost nothing.
+        Cost of an additional response by a person in minor units; 0 if responses exist or are free.
     currency : str
     source : str or None
-        The key of the analysis from which expectations are taken.
+        Key of the analysis from which assumptions are taken.
     competence, competence_spread : float or None
-        Mean and standard deviation of competence between people; None: as in the source.
+        Mean and standard deviation of people's competence; None: as in the source.
     preferred : float or None
-        How often the model's response is better, of pairs of both origins in which one is; None: as in the source.
+        Share won by the model among pairs of a human and a model response with a winner; None: as in the source.
     neutral : float or None
-        Share of pairs of which neither is better; None: as in the source.
+        Share of pairs in which neither response is better; None: as in the source.
     simulations : int
-        How many studies are simulated of each design.
+        Number of simulated studies of each design.
     """
 
     topics: int
@@ -99,29 +99,29 @@ class PlanParameters:
             )
 
     def points(self) -> list[tuple[int, int]]:
-        """The designs that are looked at, as (k, topics), in order."""
+        """Designs to compare as (k, topics), sorted."""
         return sorted(product({self.k, *self.more_k}, {self.topics, *self.more_topics}))
 
     def design(self, k: int, topics: int) -> Design:
-        """The design with `k` judges and `topics` topics."""
+        """Return the design with `k` judges and `topics` topics."""
         same = {name: getattr(self, name) for name in _DESIGN}
         return Design(topics=topics, k=k, **same)
 
     @property
     def rounds(self) -> tuple[int, ...]:
-        """How many simulations of each design are made in each round: a few first, then the rest in two parts."""
+        """Number of simulations of each design in each round: a few first, then the rest in two parts."""
         first = min(FIRST, self.simulations)
         left = self.simulations - first
         return tuple(n for n in (first, left // 2, left - left // 2) if n)
 
     @classmethod
     def read(cls, parameters: dict[str, Any]) -> "PlanParameters":
-        """Read a run's parameters.
+        """Read the parameters of a run.
 
         Raises
         ------
         BadPlanError
-            If one is unknown, missing or out of its range.
+            If one is unknown, missing or out of range.
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(parameters) - known):
@@ -134,14 +134,14 @@ class PlanParameters:
         return cls(**values)
 
     def write(self) -> dict[str, Any]:
-        """All parameters, as a run keeps them."""
+        """Return all parameters, as stored with a run."""
         return asdict(replace(self, more_topics=tuple(self.more_topics), more_k=tuple(self.more_k)))
 
 
 _DESIGN: Final = (
     "responses", "styles", "dimensions", "forced", "both_orders", "pairs", "items", "questionnaires_per_person",
 )  # fmt: skip
-#: The range of each parameter that has one.
+#: Ranges of parameters.
 BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "topics": (2, 10_000),
     "responses": (2, 50),

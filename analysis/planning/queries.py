@@ -23,15 +23,15 @@ from . import services
 from .parameters import PlanParameters
 from .tables import MEASURES, STEPS
 
-#: A study that has nothing yet is planned like the published one (crowdrag25, 3.2).
+#: Defaults for a study without data: the published study (crowdrag25, 3.2).
 USUAL: dict[str, Any] = {"topics": 65, "responses": 6, "styles": 3, "dimensions": 7, "forced": 1, "k": 5}
-#: Series and points beside the present design.
+#: Alternative numbers of judges (differences) and topics (factors).
 JUDGES_BESIDE = (-2, 2)
 TOPICS_BESIDE = (0.5, 1.5, 2.0)
 
 
 def default_parameters(study: Study, campaign: Campaign | None = None) -> dict[str, Any]:
-    """What the form shows first, by the names of `PlanParameters`: of a campaign, or of the latest one of the study."""
+    """Return the form's defaults by the names of `PlanParameters`, from a campaign or the study's latest one."""
     defaults = USUAL | _written(study) | _judged(study, campaign)
     defaults["currency"] = study.currency
     defaults["source"] = latest(study)
@@ -39,7 +39,7 @@ def default_parameters(study: Study, campaign: Campaign | None = None) -> dict[s
 
 
 def alternatives(topics: int, k: int) -> dict[str, tuple[int, ...]]:
-    """Designs to look at beside one: fewer and more topics, fewer and more judges."""
+    """Return alternative designs: fewer and more topics, fewer and more judges."""
     return {
         "more_topics": tuple(sorted({max(2, round(topics * factor)) for factor in TOPICS_BESIDE} - {topics})),
         "more_k": tuple(sorted({max(2, k + step) for step in JUDGES_BESIDE} - {k})),
@@ -47,14 +47,14 @@ def alternatives(topics: int, k: int) -> dict[str, tuple[int, ...]]:
 
 
 def latest(study: Study) -> str | None:
-    """The key of the latest finished analysis of judgments, from which expectations are taken."""
+    """Return the key of the latest finished analysis of judgments, the source of assumptions."""
     runs = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, snapshot__judgments__gt=0)
     run = runs.newest_first().first()
     return str(run.key) if run else None
 
 
 def _written(study: Study) -> dict[str, Any]:
-    """Topics with responses to compare, how many each has mostly, and in how many styles."""
+    """Return the number of topics with responses to compare, and their usual numbers of responses and styles."""
     rows = Response.objects.filter(study=study, is_included=True, erased_at__isnull=True)
     held = rows.order_by().values_list("topic_id", "style__name")
     per_topic = Counter(topic for topic, _style in held)
@@ -67,14 +67,14 @@ def _written(study: Study) -> dict[str, Any]:
 
 
 def drafts(study: Study) -> QuerySet[Campaign]:
-    """The campaigns that a plan can fill in: drafts in which people compare pairs."""
+    """Return the campaigns that a plan can fill in: drafts in which people compare pairs."""
     return Campaign.objects.filter(
         study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD, state=CampaignState.DRAFT
     ).newest_first()
 
 
 def _judged(study: Study, campaign: Campaign | None) -> dict[str, Any]:
-    """What a campaign of pairs asks for and pays, the latest unless one is named."""
+    """Return the requirements and pay of a campaign of pairs, by default the latest."""
     of_pairs = Campaign.objects.filter(study=study, kind=CampaignKind.PAIRWISE, judges=Judges.CROWD)
     campaign = campaign or of_pairs.order_by("-pk").first()
     if campaign is None:
@@ -100,7 +100,7 @@ def _judged(study: Study, campaign: Campaign | None) -> dict[str, Any]:
 
 
 def _drawn(campaign: Campaign) -> dict[str, Any]:
-    """The design that questionnaires were drawn from; empty if there are none yet."""
+    """Return the design of the drawn questionnaires; empty if there are none yet."""
     shown = list(
         Item.objects.filter(campaign=campaign, pair__isnull=False).order_by().values_list("topic", "pair__a", "pair__b")
     )
@@ -117,7 +117,7 @@ def _drawn(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-#: What the table shows, in this order, with decimals; shares as shares.
+#: Measures in the table, in this order, with their decimals.
 SHOWN = {
     "difference_width": 2,
     "power_all": 2,
@@ -129,10 +129,10 @@ SHOWN = {
     "alpha": 2,
     "alpha_width": 3,
 }
-#: What the next money is asked about.
+#: Measures for which the gain from additional money is shown.
 BOUGHT = ("difference_width", "power_all", "power", "alpha_width", "label_accuracy", "rank_width")
 
-#: Expectations that a person may type instead of having them taken from an analysis.
+#: Assumptions that users can enter instead of taking them from an analysis.
 TYPED = {
     "competence": "mean competence",
     "competence_spread": "standard deviation of competence",
@@ -142,7 +142,7 @@ TYPED = {
 
 
 def planner(run: Run | None) -> dict[str, Any]:
-    """Return what the page shows of a run; nothing where there is none."""
+    """Return the context of a plan's page; empty without a run."""
     if run is None:
         return {}
     tables = services.tables(run)
@@ -172,7 +172,7 @@ def planner(run: Run | None) -> dict[str, Any]:
 
 
 def _typed_expectations(parameters: PlanParameters) -> list[Any]:
-    """The expectations set by hand although a source analysis was named; all of them where none was."""
+    """Return the assumptions entered in addition to a source analysis; all of them without a source."""
     return [label for name, label in TYPED.items() if getattr(parameters, name) is not None]
 
 
@@ -181,7 +181,7 @@ def _cell(row: Row | None, digits: int) -> dict[str, Any]:
 
 
 def _next(rows: list[Row]) -> list[dict[str, Any]]:
-    """The gain of the next money, a block for each way of spending it."""
+    """Return the gain from additional money, one block for each way of spending it."""
     blocks = []
     for step, label in STEPS.items():
         changes_by_measure = {row["measure"]: row for row in rows if row["step"] == step}
@@ -199,5 +199,5 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
 
 
 def _is_significant(row: Row) -> bool:
-    """Whether the change differs from zero."""
+    """Return whether the change differs significantly from zero."""
     return row["low"] is not None and (row["low"] > 0 or row["high"] < 0)

@@ -1,4 +1,4 @@
-"""The run that makes a plan: a unit for each design and round, so that a few simulations of all designs come first."""
+"""Runs that make a plan: one unit for each design and round, so that early results cover all designs."""
 
 import uuid
 from collections.abc import Callable, Iterable
@@ -53,23 +53,23 @@ def start(*, study: Study, parameters: PlanParameters, by: User | None = None, s
 
 @dataclass(frozen=True)
 class FilledCampaign:
-    """A campaign with a plan's numbers; `topics` are fewer than were planned if the study has no more."""
+    """A campaign filled in from a plan; it has fewer topics than planned if the study has no more."""
 
     campaign: Campaign
     topics: int
 
 
 def fill_in(*, run: Run, campaign: Campaign, k: int, topics: int, now: datetime) -> FilledCampaign:
-    """Put the numbers of one of a plan's designs into the setup of a draft. Idempotent.
+    """Copy the numbers of one of a plan's designs to the setup of a draft. Idempotent.
 
-    The pay stays as it is if the plan has none.
+    The pay is kept if the plan has none.
 
     Raises
     ------
     BadPlanError
-        If the design is none of the plan's, or the campaign is of another study or compares no pairs.
+        If the design is not in the plan, or the campaign is in another study or does not compare pairs.
     CampaignProblem
-        If it is no draft, or a number does not fit.
+        If it is not a draft, or a number is invalid.
     """
     parameters = PlanParameters.read(run.parameters)
     if (k, topics) not in parameters.points():
@@ -94,7 +94,7 @@ def fill_in(*, run: Run, campaign: Campaign, k: int, topics: int, now: datetime)
 
 
 def units(run: Run) -> Iterable[dict[str, Any]]:
-    """A unit for each round and design: all designs of a round before any of the next."""
+    """Yield a unit for each round and design, all designs of a round before the next round."""
     parameters = PlanParameters.read(run.parameters)
     for number_, simulations in enumerate(parameters.rounds):
         for k, topics in parameters.points():
@@ -102,7 +102,7 @@ def units(run: Run) -> Iterable[dict[str, Any]]:
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Simulate some studies of one design and analyse them; the effect keeps what they found."""
+    """Simulate and analyse studies of one design; the effect stores the results."""
     parameters, payload = PlanParameters.read(work.run.parameters), work.unit.payload
     k, topics, count = payload["k"], payload["topics"], payload["simulations"]
     work.report(0, count, "Reading the assumptions")
@@ -125,14 +125,14 @@ def _keep(run: Run, position: int, rows: list[Row], expected: dict[str, Any]) ->
 
 
 def finish(run: Run) -> None:
-    """Put the parts together: what stays are the tables."""
+    """Combine the parts into the final tables."""
     tables = compute.tables(PlanParameters.read(run.parameters), _parts(run))
     ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in tables.items())
     ResultTable.objects.filter(run=run, name__startswith=PART).delete()
 
 
 def tables(run: Run) -> compute.Tables:
-    """The tables of a run: final when it is done, before that of the simulations so far."""
+    """Return the tables of a run: the final ones, or those from the simulations so far."""
     stored = dict(
         ResultTable.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
     )
@@ -140,36 +140,36 @@ def tables(run: Run) -> compute.Tables:
 
 
 def progress_mark(run: Run) -> int:
-    """How many units' results are there: what was drawn of fewer is out of date."""
+    """Return the number of units with results; a chart of fewer is out of date."""
     return ResultTable.objects.filter(run=run).count()
 
 
 def _parts(run: Run) -> list[Row]:
-    """What was simulated, in the order of the units, whichever was done first."""
+    """Return the simulation results in the order of units, regardless of the order of completion."""
     kept = ResultTable.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
     in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(PART)))
     return [row for _name, part in in_order for row in part]
 
 
 def find(study: Study, *, key: uuid.UUID | None = None) -> Run | None:
-    """Return the plan asked for, else the latest that was not cancelled; None if there is none.
+    """Return the requested plan, or the latest that was not cancelled; None if there is none.
 
     Raises
     ------
     Run.DoesNotExist
-        If one is asked for that is none of this study.
+        If the requested plan is not in this study.
     """
     plans = Run.objects.filter(study=study, kind=KIND)
     return plans.get(key=key) if key else plans.newest_first().first()
 
 
 def result_url(run: Run) -> str:
-    """Where a plan is read."""
+    """Return the URL of a plan."""
     return reverse("planner", args=[run.study.slug]) + f"?run={run.key}"
 
 
 def register(describe: Callable[[Run], dict[str, Any]]) -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     table.register(TABLES)
     figure.register(FIGURES)
     kinds.register(

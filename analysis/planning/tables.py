@@ -1,4 +1,4 @@
-"""Tables and charts of plans: of what is not yet, so no report of an analysis holds them."""
+"""Tables and charts of plans. They are about hypothetical studies, so reports of analyses do not include them."""
 
 from ..tables.table import Column, Table, count, estimate
 

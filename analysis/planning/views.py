@@ -1,4 +1,4 @@
-"""Planning a study: what designs cost, and what they can find out."""
+"""Pages of planning: cost and precision of study designs."""
 
 import uuid
 from typing import Any
@@ -27,7 +27,7 @@ from .parameters import BadPlanError
 @study_page(Role.VIEWER)
 @require_http_methods(["GET", "HEAD", "POST"])
 def planner(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show a plan and the form that makes another; make one."""
+    """Show a plan and the form for a new one, or start a plan."""
     may_plan = request.study_role >= Role.EDITOR  # type: ignore[attr-defined]
     campaign = _requested_campaign(request, study)
     known = queries.default_parameters(study, campaign)
@@ -52,7 +52,7 @@ def planner(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def show_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Show how far a plan is, and what it found so far."""
+    """Show the progress of a plan and its results so far."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     context = _use_context(request, study, _requested_campaign(request, study)) | {"run": run}
     return render(request, "analysis/planning/planner.html#found", context | planner_queries.planner(run))
@@ -61,7 +61,7 @@ def show_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpRes
 @study_page(Role.EDITOR)
 @require_POST
 def use(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Put the numbers of one design into a draft's setup."""
+    """Copy the numbers of one design to a draft's setup."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     form = UseForm(request.POST)
     if not form.is_valid():
@@ -86,7 +86,7 @@ def use(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
 @study_page(Role.VIEWER)
 @require_safe
 def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> HttpResponse:
-    """Send the chart of a plan so far; `?of=` changes when there is more to show."""
+    """Send the chart of a plan so far; `?of=` changes when there are more results."""
     run = get_object_or_404(Run, study=study, kind=services.KIND, key=key)
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
     if not figure.is_known("plan", theme, form, size):
@@ -106,7 +106,7 @@ def _use_context(request: HttpRequest, study: Study, campaign: Campaign | None) 
 
 
 def _requested_campaign(request: HttpRequest, study: Study) -> Campaign | None:
-    """Return the draft whose setup the planner stands beside; None without one."""
+    """Return the draft that the planner was opened from; None without one."""
     key = request.GET.get("campaign", "")
     return queries.drafts(study).filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) < 19 else None
 

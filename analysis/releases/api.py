@@ -346,7 +346,7 @@ def _release(endpoint: Endpoint) -> Release:
 
 
 SEEN = Need(Role.EDITOR)
-# It gives files to people outside: a token that only changes the study does not.
+# Links give access to people outside the study, so a token that may only change the study is not enough.
 GIVEN = Need(Role.EDITOR, Scope.MANAGE)
 MOST_DAYS = 365
 

@@ -1,7 +1,7 @@
-"""Building a release: a run that writes its files in all formats, and lists them with their tables and people.
+"""Building a release: a run that writes its files in all formats, and records them with their tables and people.
 
-While it works nothing is listed, and nobody finds its files. Killed at any moment, it begins anew; what it left behind
-is removed by the next who is at it, and by a duty.
+During the build, nothing is listed and the files cannot be found. A killed build starts over; leftover files are
+removed by the next build and by a periodic task.
 """
 
 import json
@@ -38,12 +38,12 @@ from .personal_data import detection
 from .services import ReleaseError
 
 ROWS = 5
-#: So many characters of a text are shown; the file holds all of it.
+#: Number of characters of a text in the preview; the file has the full text.
 SHOWN = 300
 
 
 def preview(table: ContentTable) -> list[dict[str, Any]]:
-    """Return the first rows of a table, long texts cut."""
+    """Return the first rows of a table, with long texts shortened."""
     return [{c.name: _shown(c, row[c.name]) for c in table.columns} for row in islice(table.rows(), ROWS)]
 
 
@@ -59,7 +59,7 @@ Report = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """A written release: its folder's files and what is to be listed of them."""
+    """A written release: the files of its folder, and the metadata to be recorded."""
 
     tables: tuple[ContentTable, ...]
     rows: dict[str, int]
@@ -71,11 +71,11 @@ class WrittenRelease:
 
 
 def write_release(release: Release, folder: Path, *, report: Report) -> WrittenRelease:
-    """Write all files of a release into an empty folder. To be called in a consistent reading of the database.
+    """Write all files of a release into an empty folder, within a consistent database snapshot.
 
-    The same study and the same choices give the same bytes on the same day.
+    The same study and choices give identical bytes on the same day.
     """
-    # How much there is to be written is known when it is written.
+    # The number of rows is only known after writing.
     report(0, 0, "Checking what may be released")
     choices = Choices.from_json(release.choices)
     contents = release_contents.read_contents(study=release.study, choices=choices, release=str(release.number))
@@ -115,12 +115,12 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
 def about_of(release: Release, choices: Choices, contents: Contents) -> about.About:
     """Return the metadata of a release."""
     run, study = release.run, release.study
-    assert run is not None  # it is being built
+    assert run is not None  # the release is being built
     return about.About(
         slug=study.slug,
         version=release.number,
         title=release.title,
-        # The day on which the building was ordered: whoever takes over from a killed worker makes the same files.
+        # The day of the build request, so that a worker that takes over writes identical files.
         released=run.created_at.date(),
         licence=choices.licence or study.text_licence,
         description=release.description or study.description,
@@ -142,7 +142,7 @@ def about_of(release: Release, choices: Choices, contents: Contents) -> about.Ab
 
 
 def previous_manifest(release: Release) -> dict[str, Any] | None:
-    """Return the manifest of the last version before this one that was published; None where there is none."""
+    """Return the manifest of the previous published version; None if there is none."""
     earlier = ReleaseFile.objects.filter(
         release__study=release.study_id,
         release__number__lt=release.number,
@@ -158,7 +158,7 @@ def previous_manifest(release: Release) -> dict[str, Any] | None:
 
 
 def _changes(before: dict[str, Any] | None, after: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the content of CHANGES.md for the page: the earlier version, and sentences of Markdown."""
+    """Return the content of CHANGES.md for the page: the previous version, and sentences in Markdown."""
     if before is None:
         return None
     return {"since": before.get("version"), "found": card.compared(before, after)}
@@ -187,17 +187,17 @@ def _left_out(contents: Contents) -> list[dict[str, Any]]:
 
 
 PEOPLE = "participants."
-#: Tables that come from the study itself.
+#: Tables without data of participants.
 OF_NOBODY = frozenset({"topics", "passages", "retrieved", "styles", "dimensions", "runs"})
 BATCH = 1000
 
 
 class BrokenFileError(Exception):
-    """A file is not what was written; nothing of the release is listed."""
+    """A file differs from what was written; nothing of the release is listed."""
 
 
 class ErasedError(Exception):
-    """A participant was erased while the release was written: it is written again without them."""
+    """A participant was erased while the release was being written; write it again without them."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +214,12 @@ class StoredFile:
 
 
 def move_in(work: kinds.Work, folder: Path, written: WrittenRelease) -> list[StoredFile]:
-    """Move all files of a release into the storage, and return what is to be listed of each.
+    """Move all files of a release into the storage, and return their metadata.
 
     Raises
     ------
     BrokenFileError
-        if one of them is not what the list of sums says.
+        If a file does not match its checksum.
     """
     described_files = {file["path"]: file for file in written.manifest["files"]}
     sums = dict(_sums(folder / SUMS))
@@ -248,19 +248,19 @@ def move_in(work: kinds.Work, folder: Path, written: WrittenRelease) -> list[Sto
 
 
 def file_digest(folder: Path) -> str:
-    """Return the digest of a release: of the list of its files with their sums."""
+    """Return the digest of a release: the digest of its list of checksums."""
     return file_storage.file_digest(folder / SUMS)[1]
 
 
 def add(release: Release, written: WrittenRelease, files: Sequence[StoredFile]) -> None:
-    """List what a release holds. It is being built: its row is held.
+    """Record the contents of a release, holding the row lock of the release.
 
     Raises
     ------
     ErasedError
-        if somebody in it had what they gave erased meanwhile.
+        If a participant in it was erased in the meantime.
     """
-    # Whoever erases somebody holds the participant's row: these rows wait until that is over.
+    # An erasure holds the participant's row lock: these rows wait until it is over.
     ReleasePerson.objects.bulk_create(
         (ReleasePerson(release=release, participant_id=pk) for pk in written.participants), batch_size=BATCH
     )
@@ -297,10 +297,10 @@ def add(release: Release, written: WrittenRelease, files: Sequence[StoredFile]) 
 
 
 def is_of_people(path: str, tables: Sequence[ContentTable]) -> bool:
-    """Say whether a file may hold something that a participant gave: all data does, but for topics and the like."""
+    """Return whether a file may contain data of participants: all data files do, except topics and the like."""
     relative_path = Path(path)
     if relative_path.parent == Path():
-        return False  # what stands beside the data: card, licence, sums
+        return False  # files next to the data: card, licence, checksums
     name = relative_path.name.split(".")[0]
     table = next((candidate for candidate in tables if candidate.name == name), None)
     return table is None or name not in OF_NOBODY or any(c.refers_to.startswith(PEOPLE) for c in table.columns)
@@ -316,13 +316,13 @@ def _media_type(path: str) -> str:
     return MEDIA_TYPES.get(Path(path).suffix, "text/plain; charset=utf-8")
 
 
-#: Of what stands beside the data.
+#: Media types of the files next to the data.
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
     ".json": "application/json",
     ".cff": "application/x-yaml",
 }
-#: What these are, in the language of the files.
+#: Descriptions of these files, in the language of the files.
 BESIDE = {
     "README.md": "Dataset card (start here)",
     "FIELDS.md": "Description of every field",
@@ -341,17 +341,17 @@ KIND = "release.build"
 
 @transaction.atomic
 def start(*, release: Release, by: User | None = None, address: str = "", now: datetime | None = None) -> Run:
-    """Start building a draft. `address` is that of its public page, to be written into its files.
+    """Start building a draft. `address` is the URL of its public page, to be written into the files.
 
     Raises
     ------
     ReleaseError
-        if it is no draft.
+        If the release is not a draft.
     """
     held = services.locked(release.pk)
     if held.state != ReleaseState.DRAFT:
         raise ReleaseError("Only a draft can be built. Edit the release to return it to draft.")
-    storage.remove_all(held)  # of an earlier run that came to nothing
+    storage.remove_all(held)  # files of an earlier build that failed
     run = lifecycle.start(
         study=held.study, kind=KIND, parameters={"release": held.number, "address": address}, by=by, now=now
     )
@@ -367,12 +367,12 @@ def stop(*, release: Release, by: User | None = None, now: datetime | None = Non
     Raises
     ------
     ReleaseError
-        if it is not being built.
+        If it is not being built.
     """
     run = Release.objects.select_related("run").get(pk=release.pk).run
-    # The run's row first: its effect holds it too when it comes to the release's.
+    # Lock the run before the release, as the effect of the run does.
     if run is not None and run.is_active:
-        with suppress(lifecycle.NotActiveError):  # it ended in this moment: what came of it is seen next
+        with suppress(lifecycle.NotActiveError):  # it has just ended; its outcome is read next
             lifecycle.cancel(run=run, by=by, now=now)
     held = services.locked(release.pk)
     if held.state != ReleaseState.BUILDING:
@@ -387,7 +387,7 @@ def of_run(run: Run) -> Release:
     Raises
     ------
     kinds.InputRejectedError
-        if it is no more: it was thrown away, or another run is at it.
+        If it was discarded, or another run is building it.
     """
     building = Release.objects.filter(study=run.study_id, run=run, state=ReleaseState.BUILDING).select_related("study")
     if (release := building.first()) is None:
@@ -396,13 +396,13 @@ def of_run(run: Run) -> Release:
 
 
 def plan(_run: Run) -> Iterator[dict[str, Any] | kinds.LaterUnit]:
-    """Detect personal data first: undecided findings are left out and shown for decision."""
+    """Plan the detection of personal data first: texts with undecided findings are left out and listed for review."""
     yield {"do": "look"}
     yield kinds.LaterUnit(1, {"do": "write"})
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Look for personal data, or write the files; the effect keeps what was found, or lists them."""
+    """Detect personal data or write the files; the effect stores the findings or records the files."""
     release = of_run(work.run)
     return _look(work, release) if work.unit.payload["do"] == "look" else _write(work, release)
 
@@ -436,17 +436,17 @@ def _list(run: Run, written: WrittenRelease, files: list[StoredFile], digest: st
     release.figures, release.left_out = written.figures, written.left_out
     release.save(update_fields=["state", "built_at", "digest", "schema_version", "figures", "left_out"])
     lifecycle.note(run=run, summary={"version": release.number, "files": len(files)}, inputs_digest=digest)
-    # What a worker left that was killed at it, or that a claim before this one put in.
+    # Files left by a killed worker, or by an earlier claim of this unit.
     transaction.on_commit(partial(storage.remove_unlisted, str(run.key)))
 
 
 def result_url(run: Run) -> str:
-    """Where the release is shown."""
+    """Return the URL of the release."""
     return reverse("release", args=[run.study.slug, run.parameters["release"]])
 
 
 def register() -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND,

@@ -1,7 +1,7 @@
-"""What a release is to hold: what a researcher chose, kept with the release as JSON.
+"""Contents of a release as selected by a researcher, stored with the release as JSON.
 
-Nothing here is a permission. What people agreed to, and what was found in their texts, is looked at row by row when the
-release is read (`contents`); a choice can only leave more out.
+The choices are not permissions. Consent and personal data are checked row by row when the release is read (`contents`);
+choices can only leave out more.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ from writing.enums import Origin
 
 
 class Passages(models.TextChoices):
-    """How much of the retrieved passages is in; whose they are, their terms say."""
+    """How much of the retrieved passages is included; their terms are those of their owners."""
 
     NONE = "NONE", "none"
     IDS = "IDS", "IDs and ranks, to look up in the collection"
@@ -23,7 +23,7 @@ class Passages(models.TextChoices):
 
 
 class Logs(models.TextChoices):
-    """By which granularity writing logs are in."""
+    """Granularity of the included writing logs."""
 
     NONE = "NONE", "none"
     MEASURES = "MEASURES", "summary measures of each text"
@@ -33,7 +33,7 @@ class Logs(models.TextChoices):
 
 
 class Timing(models.TextChoices):
-    """How exact times are. Durations and offsets in logs are cut to the same step."""
+    """Resolution of times, and of durations and offsets in logs."""
 
     EXACT = "EXACT", "exact"
     SECOND = "SECOND", "to the second"
@@ -43,7 +43,7 @@ class Timing(models.TextChoices):
 
 
 class Pseudonyms(models.TextChoices):
-    """By which names people go."""
+    """Names of people in a release."""
 
     FRESH = "FRESH", "new pseudonyms for this release, not linkable to other releases"
     STABLE = "STABLE", "the study's pseudonyms, the same in every release"
@@ -51,30 +51,33 @@ class Pseudonyms(models.TextChoices):
 
 @dataclass(frozen=True)
 class Choices:
-    """What a release holds.
+    """Contents of a release.
 
     Attributes
     ----------
     licence
-        of what people wrote and did; empty: the study's. What somebody agreed to release under other terms is left out.
+        Licence of the participants' contributions; empty: that of the study. Contributions released under other terms
+        are left out.
     log_licence, timing_licence
-        of writing logs and of times, where that is another one; empty: `licence`.
+        Licences of writing logs and of times, if different; empty: `licence`.
     passage_terms
-        under which terms passages' texts are passed on: a licence's name or a sentence. Without it there are no texts.
+        Terms under which passages are redistributed: the name of a licence, or a sentence. Without terms, texts are
+        left out.
     origins
-        of which responses: `HUMAN`, `MODEL`, `SYSTEM`.
+        Origins of the included responses: `HUMAN`, `MODEL`, `SYSTEM`.
     excluded
-        whether responses and judgments that are excluded from the analysis are in as well, and marked.
+        Whether to include responses and judgments that are excluded from the analysis, marked as such.
     surveys
-        whether writers' answers to the surveys before and after writing are in.
+        Whether to include writers' answers to the surveys before and after writing.
     justifications, comments
-        whether judges' reasons, and what they said at the end of a questionnaire, are in.
+        Whether to include judges' reasons, and their comments at the end of a questionnaire.
     gold, grades
-        whether the labels and the grades of `runs` are in.
+        Whether to include the labels and the grades of `runs`.
     tables
-        whether all other result tables of `runs` are in too.
+        Whether to include all other result tables of `runs`.
     runs
-        the runs whose labels, grades and tables are in, by key; of two that made the same table, both. Empty: none is.
+        Keys of the runs whose labels, grades and tables are included. If two runs have the same table, both are. May be
+        empty.
     """
 
     licence: str = ""
@@ -99,7 +102,7 @@ class Choices:
     pseudonyms: Pseudonyms = Pseudonyms.FRESH
 
     def as_json(self) -> dict[str, Any]:
-        """Return them for a JSON column; `from_json` reads them back."""
+        """Return the choices as JSON; `from_json` reads them back."""
         return {
             name: list(value) if isinstance(value, tuple) else getattr(value, "value", value)
             for name, value in asdict(self).items()
@@ -107,12 +110,12 @@ class Choices:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """Return what was kept. What was kept before there was a choice has its default.
+        """Read stored choices; missing ones have their defaults.
 
         Raises
         ------
         ValueError
-            if something is no choice that there is.
+            If a choice is unknown.
         """
         known = {field.name for field in fields(cls)}
         if unknown := sorted(set(stored) - known):

@@ -1,8 +1,8 @@
 """Erasure of a participant from releases.
 
-A published release is marked, for everybody to see; the files that may hold something of theirs, and the rows that its
-page shows, are gone for good. What says nothing of people stays: what was released, how much, its sums. The way on is a
-new version. One that is built and not published is a draft again; one that is being built begins anew.
+A published release is publicly marked. Its files that may contain the participant's data, and the rows shown on its
+page, are deleted for good. Information that is not about people stays: what was released, how much, and the checksums.
+The remedy is a new version. A built but unpublished release becomes a draft again; a running build starts over.
 """
 
 from contextlib import suppress
@@ -21,9 +21,9 @@ from .models import Release, ReleaseFile, ReleaseTable
 
 
 def erase(participant: Participant, now: datetime) -> None:
-    """Take what a participant gave out of all releases of their study; the caller holds the participant's row."""
+    """Remove a participant's data from all releases of their study; the caller holds the participant's row lock."""
     _begin_anew(participant, now)
-    # Locked in one order; the effect of a building run holds its run's row first, and is over or stopped by now.
+    # Lock in a fixed order. The effect of a build locks its run first; those builds are over or cancelled by now.
     held = Release.objects.select_for_update(no_key=True, of=("self",)).select_related("run").order_by("pk")
     for release in held.holding(participant.pk):
         if release.state in PUBLIC_RELEASES:
@@ -34,7 +34,7 @@ def erase(participant: Participant, now: datetime) -> None:
 
 def _begin_anew(participant: Participant, now: datetime) -> None:
     for run in Run.objects.filter(study=participant.study_id, kind=KIND).active().order_by("pk"):
-        with suppress(lifecycle.NotActiveError):  # it ended in this moment
+        with suppress(lifecycle.NotActiveError):  # it has just ended
             lifecycle.cancel(run=run, now=now)
             lifecycle.resume(run=run, now=now)
 

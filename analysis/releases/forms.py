@@ -1,4 +1,4 @@
-"""What a person chooses of a release."""
+"""Forms of releases."""
 
 import re
 from datetime import UTC, datetime, time, timedelta
@@ -16,10 +16,10 @@ from .choices import Choices, Logs, Passages, Pseudonyms, Timing
 from .formats.about import is_orcid
 from .models import Release
 
-# What is meant as an ORCID iD, right or wrong: no affiliation looks like it.
+# Anything meant as an ORCID iD, valid or not; no affiliation looks like it.
 ORCID = re.compile(r"(?:(?:https?://)?orcid\.org/)?([\dxX][\dxX -]{10,24})")
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
-#: The groups of fields as the page shows them, each with its heading.
+#: Groups of fields on the page, with their headings.
 GROUPS = (
     ("About", ("title", "description", "creators", "doi", "notes", "embargo_until")),
     (
@@ -36,7 +36,7 @@ GROUPS = (
 
 
 class ReleaseForm(forms.Form):
-    """What a release is called and what it holds."""
+    """Metadata and contents of a release."""
 
     title = forms.CharField(label="Title", max_length=300)
     description = forms.CharField(
@@ -117,7 +117,7 @@ class ReleaseForm(forms.Form):
             self.fields["runs"].help_text = "There are no finished runs with results yet."
 
     def clean_creators(self) -> list[dict[str, str]]:
-        """Read one a line."""
+        """Parse one creator per line."""
         creators = []
         for line in self.cleaned_data["creators"].splitlines():
             name, *rest = (part.strip() for part in line.split(";"))
@@ -137,7 +137,7 @@ class ReleaseForm(forms.Form):
         return creators
 
     def clean_doi(self) -> str:
-        """Return the DOI without the address before it."""
+        """Return the DOI without resolver."""
         doi: str = self.cleaned_data["doi"].strip()
         if not doi:
             return ""
@@ -146,12 +146,12 @@ class ReleaseForm(forms.Form):
         return match[1]
 
     def clean_embargo_until(self) -> datetime | None:
-        """From the beginning of that day, in UTC."""
+        """Return the beginning of the day in UTC."""
         day = self.cleaned_data["embargo_until"]
         return datetime.combine(day, time(), tzinfo=UTC) if day else None
 
     def clean(self) -> dict[str, Any]:
-        """See whether the choices go together."""
+        """Check that the choices are compatible."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             for problem in self.choices().problems():
@@ -159,16 +159,16 @@ class ReleaseForm(forms.Form):
         return cleaned
 
     def choices(self) -> Choices:
-        """What is to be in it."""
+        """Return the selected contents."""
         names = Choices().as_json()
         return Choices.from_json({name: self.cleaned_data[name] for name in names})
 
     def details(self) -> dict[str, Any]:
-        """Title, description and the like."""
+        """Return title, description and other metadata."""
         return {name: self.cleaned_data[name] for name in GROUPS[0][1]}
 
     def groups(self) -> list[dict[str, Any]]:
-        """The fields as the page shows them."""
+        """Return the fields grouped as on the page."""
         return [{"title": title, "fields": [self[name] for name in names]} for title, names in GROUPS]
 
 
@@ -184,7 +184,7 @@ class LinkForm(forms.Form):
     days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=365, initial=30)
 
     def expires_at(self) -> datetime:
-        """When it ends."""
+        """Return when the link expires."""
         return timezone.now() + timedelta(days=self.cleaned_data["days"])
 
 
@@ -200,7 +200,7 @@ class WithdrawForm(forms.Form):
 
 
 def initial(study: Study, release: Release | None) -> dict[str, Any]:
-    """Return what the form begins with: a release's own, else those of the latest one."""
+    """Return the initial values of the form: those of the release, or of the latest release."""
     kept = release or page.latest(study)
     choices = Choices.from_json(kept.choices) if kept else Choices(runs=tuple(page.latest_analysis(study)))
     values = choices.as_json() | {"title": kept.title if kept else study.title}
@@ -213,5 +213,5 @@ def initial(study: Study, release: Release | None) -> dict[str, Any]:
 
 
 def creator_lines(creators: list[dict[str, str]]) -> str:
-    """Return who made it, one a line."""
+    """Return the creators, one per line."""
     return "\n".join("; ".join(filter(None, (c["name"], c.get("affiliation"), c.get("orcid")))) for c in creators)

@@ -16,7 +16,7 @@ from crowdrag.studies.models import Participant, Study
 from ..enums import PUBLIC_RELEASES, RELEASE_MOVES, SERVED_RELEASES, ReleaseState
 
 PUBLIC = [str(state) for state in PUBLIC_RELEASES]
-#: What is as it is from the moment of publication on. The rest says what became of the release since.
+#: Fields that never change after publication. The others record later events.
 FROZEN = (
     *("study", "number", "title", "description", "creators", "doi", "notes", "choices", "run"),
     *("figures", "left_out", "digest", "schema_version", "built_at", "published_at"),
@@ -32,28 +32,28 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
     """Queries of releases."""
 
     def public(self) -> "ReleaseQuerySet":
-        """Keep those that the public knows of, also those that were withdrawn."""
+        """Keep releases with a public page, including withdrawn ones."""
         return self.filter(state__in=PUBLIC)
 
     def served(self, now: datetime) -> "ReleaseQuerySet":
-        """Keep those whose files are public: published, not withdrawn, no longer under embargo."""
+        """Keep releases whose files are public: published, not withdrawn, not under embargo."""
         over = Q(embargo_until__isnull=True) | Q(embargo_until__lte=now)
         return self.filter(over, state__in=SERVED_RELEASES)
 
     def newest_first(self) -> "ReleaseQuerySet":
-        """Order as lists show them."""
+        """Sort as in lists."""
         return self.order_by("-number")
 
     def holding(self, participant: int) -> "ReleaseQuerySet":
-        """Keep those that hold something that this participant gave."""
+        """Keep releases that contain data of this participant."""
         return self.filter(people__participant=participant)
 
 
 class Release(models.Model):
-    """One version of a study, as it is given to others.
+    """One version of a study, for publication.
 
-    `choices` say what is in it; `figures` and `left_out` what came of them: how many rows, and what is not there and
-    why. `digest` is the SHA-256 of the list of all files with their own sums: two releases of one digest are equal.
+    `choices` define the contents. `figures` and `left_out` are the outcome: numbers of rows, and what was left out and
+    why. `digest` is the SHA-256 of the list of all files with their checksums: releases with the same digest are equal.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="releases")
@@ -61,7 +61,7 @@ class Release(models.Model):
     state = models.CharField("state", max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
     title = models.CharField("title", max_length=300)
     description = models.TextField("description", blank=True)
-    # Objects of name, affiliation and orcid, as formats.about reads them.
+    # Objects with name, affiliation and orcid, as formats.about reads them.
     creators = models.JSONField("creators", default=list, blank=True)
     doi = models.CharField("DOI", max_length=200, blank=True)
     notes = models.TextField("changes", blank=True)
@@ -82,7 +82,7 @@ class Release(models.Model):
     built_at = models.DateTimeField("built", null=True, blank=True)
     published_at = models.DateTimeField("published", null=True, blank=True)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    # Somebody in it had what they gave erased: when last, and of how many.
+    # When data of a participant in it were last erased, and of how many participants.
     marked_at = models.DateTimeField("marked", null=True, blank=True)
     erased_participants = models.PositiveIntegerField(default=0)
     withdrawn_at = models.DateTimeField("withdrawn", null=True, blank=True)
@@ -156,7 +156,7 @@ class Release(models.Model):
 
 
 _PUBLIC = ", ".join(f"'{state}'" for state in PUBLIC_RELEASES)
-#: Parts come in while the release is being built, and at no other time.
+#: Parts can only be added while the release is being built.
 ONLY_WHILE_BUILT = """
     PERFORM 1 FROM analysis_release WHERE id = NEW.release_id AND state = 'BUILDING';
     IF NOT FOUND THEN
@@ -164,7 +164,7 @@ ONLY_WHILE_BUILT = """
     END IF;
     RETURN NEW;
 """
-#: And what was published stays listed.
+#: Parts of published releases cannot be deleted.
 NOT_ONCE_PUBLISHED = f"""
     PERFORM 1 FROM analysis_release WHERE id = OLD.release_id AND state IN ({_PUBLIC});
     IF FOUND THEN
@@ -175,7 +175,7 @@ NOT_ONCE_PUBLISHED = f"""
 
 
 def parts_stay() -> list[pgtrigger.Trigger]:
-    """Return the triggers that let parts of a release come and go only before it is published."""
+    """Return triggers that allow parts to be added or deleted only before the release is published."""
     return [
         pgtrigger.Trigger(
             name="only_while_built", when=pgtrigger.Before, operation=pgtrigger.Insert, func=ONLY_WHILE_BUILT
@@ -187,10 +187,9 @@ def parts_stay() -> list[pgtrigger.Trigger]:
 
 
 class ReleaseFile(models.Model):
-    """One file. Of one that was taken out, because it held what was withdrawn, name, size and sum stay.
+    """One file. If it was removed because of an erasure, name, size and checksum stay.
 
-    `of_people` says that it may hold something that a participant gave. What holds none of that stays when somebody
-    has theirs erased.
+    `of_people` says that the file may contain data of participants. Other files stay after an erasure.
     """
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="files")
@@ -237,12 +236,12 @@ class ReleaseFile(models.Model):
 
     @property
     def download_name(self) -> str:
-        """The file's name for downloads, distinct between releases."""
+        """Name of the file for downloads, unique across releases."""
         return f"{self.release.study.slug}-v{self.release.number}-{self.path.replace('/', '-')}"
 
 
 class ReleaseTable(models.Model):
-    """One table. `preview` are its first rows; it is emptied when somebody in the release has theirs erased."""
+    """One table. `preview` holds its first rows; an erasure empties it."""
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="tables")
     position = models.PositiveSmallIntegerField()
@@ -276,9 +275,9 @@ class ReleaseTable(models.Model):
 
 
 class ReleasePerson(models.Model):
-    """One participant in one release. It never leaves the system: pseudonyms may be fresh in each release.
+    """One participant in one release. This is never released: releases may use new pseudonyms.
 
-    The row goes when what the participant gave is erased: the release is marked then, and says of how many.
+    An erasure of the participant deletes the row and marks the release, which counts erased participants.
     """
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="people")
@@ -297,7 +296,7 @@ class ReleasePerson(models.Model):
 
 
 class ReleaseLink(models.Model):
-    """One link: its key is shown once and kept as a hash (crowdrag/studies/entry/links.py)."""
+    """A private link; its key is shown once and stored as a hash (crowdrag/studies/entry/links.py)."""
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="links")
     digest = models.BinaryField(max_length=32, unique=True)

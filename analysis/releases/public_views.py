@@ -1,4 +1,4 @@
-"""Public pages of releases: no account, no cookies, only published data; and private links."""
+"""Public pages of releases (no account, no cookies, only published data) and private links."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ NOT_FOUND = 404
 
 @public_to_read
 def index(request: HttpRequest) -> HttpResponse:
-    """List what is published."""
+    """List the published releases."""
     return render(request, "analysis/releases/public_list.html", releases_queries.index(request.GET.get("page")))
 
 
 @public_to_read
 def latest(request: HttpRequest, released: str) -> HttpResponse:
-    """Redirect to the latest version that was not withdrawn; else to the latest."""
+    """Redirect to the latest version that was not withdrawn; if all were, to the latest."""
     releases = Release.objects.filter(study__slug=released).public().newest_first()
     standing = releases.exclude(state=ReleaseState.WITHDRAWN).first() or releases.first()
     if standing is None:
@@ -40,7 +40,7 @@ def latest(request: HttpRequest, released: str) -> HttpResponse:
 
 @public_to_read
 def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
-    """Show a published version: what it is, its figures, its first rows, its files."""
+    """Show a published version: description, figures, first rows and files."""
     shown_release = _public(released, number)
     opens = services.is_served(shown_release, timezone.now())
     return _show(request, shown_release, opens=opens, files="public_release_file", whole_at="public_release_zip")
@@ -48,12 +48,12 @@ def release(request: HttpRequest, released: str, number: int) -> HttpResponse:
 
 @public_to_read
 def file(request: HttpRequest, released: str, number: int, path: str) -> HttpResponseBase:
-    """Send a file of a published version, or a part of it."""
+    """Send a file of a published version, or a range of it."""
     shown_release = _public(released, number)
     if shown_release.state == ReleaseState.WITHDRAWN:
         return _refused(request, shown_release, status=GONE)
     file_requested = get_object_or_404(shown_release.files.all(), path=path)
-    # What was taken out will not be there after the embargo either.
+    # Removed files will not be available after the embargo either.
     if file_requested.removed_at is None and services.is_embargoed(shown_release, timezone.now()):
         return _refused(request, shown_release, status=FORBIDDEN)
     return _for_all(file_response(request, shown_release, path))
@@ -113,7 +113,7 @@ def zip_response(request: HttpRequest, release: Release) -> HttpResponseBase:
 
 
 def file_response(request: HttpRequest, release: Release, path: str) -> HttpResponseBase:
-    """Answer with a file of a release; who may have it was asked before."""
+    """Send a file of a release; the caller has checked access."""
     file = get_object_or_404(release.files.all(), path=path)
     if file.removed_at is not None:
         return _refused(request, release, status=GONE)
@@ -142,7 +142,7 @@ def _show(
 
 
 def _for_all(answer: HttpResponseBase) -> HttpResponseBase:
-    # Anybody may have it, scripts of other sites too; whether it is still given out is asked each time.
+    # Anybody may read it, including scripts of other sites; access is checked on every request.
     answer["Access-Control-Allow-Origin"] = "*"
     answer.setdefault("Cache-Control", "public, no-cache")
     return answer
@@ -164,5 +164,5 @@ def _public(slug: str, number: int) -> Release:
 
 @never_cache
 def _ended(request: HttpRequest) -> HttpResponse:
-    # Whether there ever was such a link is nobody's business.
+    # Do not reveal whether the link ever existed.
     return render(request, "analysis/releases/public_link_ended.html", status=NOT_FOUND)

@@ -1,4 +1,4 @@
-"""What the pages of releases show: a study's own, the public ones, and how to load and cite one."""
+"""Data for the pages of releases: of a study, public, and how to load and cite a release."""
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
@@ -28,7 +28,7 @@ from .personal_data import detection
 from .personal_data import services as personal_data_services
 from .personal_data.models import PersonalDataFinding
 
-#: The tables whose rows are figures of their own, with their names in the singular and the plural.
+#: Tables whose numbers of rows are key figures, with singular and plural labels.
 COUNTED = (
     ("topics", ("topic", "topics")),
     ("responses", ("response", "responses")),
@@ -36,14 +36,14 @@ COUNTED = (
     ("grades", ("grade", "grades")),
     ("log_events", ("writing event", "writing events")),
 )
-#: Which table an example loads, if it holds something.
+#: Table loaded in the example: the first that has rows.
 FIRST = ("responses", "judgments", "topics")
 
 
 def figures(release: Release) -> list[tuple[str, int]]:
-    """Return how much is in it, with names; what is not there is not named."""
+    """Return the numbers of contents with labels, without zeros."""
     rows = release.figures.get("rows", {})
-    # Models and systems that wrote are counted with the people, as in the table of participants.
+    # Models and systems that wrote are included, as in the table of participants.
     people = release.figures.get("people", 0)
     counts = [(("participant" if people == 1 else "participants"), people)]
     counts += [(one if rows.get(table) == 1 else many, rows.get(table, 0)) for table, (one, many) in COUNTED]
@@ -51,14 +51,14 @@ def figures(release: Release) -> list[tuple[str, int]]:
 
 
 def changes(release: Release) -> dict[str, Any] | None:
-    """Return the differences from the version before, as Markdown; None where there are none."""
+    """Return the differences from the previous version in Markdown; None if there are none."""
     if not (recorded := release.figures.get("changes")):
         return None
     return {"since": recorded["since"], "text": "\n".join(f"- {difference}" for difference in recorded["found"])}
 
 
 def terms(release: Release) -> dict[str, Any]:
-    """Return under which licences it is."""
+    """Return the licences."""
     choices = Choices.from_json(release.choices)
     main = choices.licence or release.study.text_licence
     others = set(release.figures.get("licences", [])) - {main}
@@ -75,7 +75,7 @@ def terms(release: Release) -> dict[str, Any]:
 
 
 def citing(release: Release, *, address: str) -> dict[str, str]:
-    """Return how to cite a release that is built: as a line, and as BibTeX; its files say the same."""
+    """Return how to cite a built release, as a line and as BibTeX; its files contain the same."""
     assert release.run is not None, "a check of the table"
     about = About(
         slug=release.study.slug,
@@ -91,9 +91,9 @@ def citing(release: Release, *, address: str) -> dict[str, str]:
 
 
 def loading(release: Release, *, base: str) -> dict[str, Any] | None:
-    """Return lines to be copied that load a table from the address of the files, and one that gets all of them.
+    """Return code that loads a table from the URL of the files, and a command that downloads everything.
 
-    None where no table can be loaded: nothing is in it, or what was in it is gone.
+    None if no table can be loaded because the release has none or they were removed.
     """
     files = dict(release.files.values_list("path", "removed_at"))
     present = {path for path, removed_at in files.items() if removed_at is None}
@@ -118,7 +118,7 @@ def _first_table(rows: dict[str, int], present: Collection[str]) -> str:
 
 
 def _everything(folder: str, base: str) -> str:
-    # Paths of files in a release are names of ours: no shell reads anything else in them.
+    # Paths of files in a release contain no characters that are special in shells.
     got = "curl -fsS --create-dirs -o"
     return (
         f"{got} {folder}/SHA256SUMS {base}SHA256SUMS && cut -c67- {folder}/SHA256SUMS"
@@ -128,28 +128,28 @@ def _everything(folder: str, base: str) -> str:
 
 PAGE = 25
 FINDINGS = 20
-#: A text with more characters gets a wide column.
+#: Longer texts get a wide column.
 LONG = 30
-#: So many finished runs are offered, the latest ones.
+#: Number of latest finished runs offered.
 RUNS = 30
-#: What the folders of files are for, in the order in which they are shown: first what describes the release.
+#: Purposes of folders, in display order; documentation first.
 FOLDERS = {"": ""} | {form.folder: form.purpose for form in FORMATS}
 
-#: What was not taken out since.
+#: Files that were not removed.
 STANDS = Q(removed_at__isnull=True)
 
 latest = releases_services.latest
 
 
 def listing(study: Study, page: str | None) -> dict[str, Any]:
-    """Return what the list of a study's releases shows."""
+    """Return the context of a study's list of releases."""
     releases = Release.objects.filter(study=study).select_related("run").newest_first()
     releases = releases.annotate(file_count=Count("files"), bytes=Sum("files__size"))
     return {"page": Paginator(releases, PAGE).get_page(page), "now": timezone.now()}
 
 
 def one(release: Release, *, now: datetime) -> dict[str, Any]:
-    """Return what the page of a release shows to members of its study."""
+    """Return the context of a release's page for members of its study."""
     return public(release, now=now, shows_rows=True) | {
         "chosen": chosen(Choices.from_json(release.choices)),
         "waiting": waiting(release),
@@ -159,7 +159,7 @@ def one(release: Release, *, now: datetime) -> dict[str, Any]:
 
 
 def public(release: Release, *, now: datetime, shows_rows: bool) -> dict[str, Any]:
-    """Return what the page of a release shows to everybody; rows and files only where they may be seen."""
+    """Return the context of a release's public page; rows and files only if they are public."""
     tables = list(release.tables.order_by("position"))
     return {
         "release": release,
@@ -178,7 +178,7 @@ def public(release: Release, *, now: datetime, shows_rows: bool) -> dict[str, An
 
 
 def index(page: str | None) -> dict[str, Any]:
-    """Return the public list of releases: of each study the latest version that was not withdrawn."""
+    """Return the public list of releases: the latest version of each study that was not withdrawn."""
     shown = Release.objects.filter(state__in=(ReleaseState.PUBLISHED, ReleaseState.MARKED))
     later = shown.filter(study=OuterRef("study"), number__gt=OuterRef("number"))
     latest_releases = shown.exclude(Exists(later)).select_related("study").order_by("-published_at", "-id")
@@ -186,12 +186,12 @@ def index(page: str | None) -> dict[str, Any]:
 
 
 def versions(release: Release) -> list[Release]:
-    """Return all versions of a release that the public knows of, the latest first."""
+    """Return all public versions of a release, the latest first."""
     return list(Release.objects.filter(study=release.study_id).public().newest_first())
 
 
 def grouped(files: Iterable[ReleaseFile]) -> Iterable[dict[str, Any]]:
-    """Yield files by their folder with its size and what it is for; what is for reading first."""
+    """Yield files by folder with its size and purpose; documentation comes first."""
     folders: dict[str, list[ReleaseFile]] = {}
     for file in files:
         folder, slash, _name = file.path.partition("/")
@@ -203,13 +203,13 @@ def grouped(files: Iterable[ReleaseFile]) -> Iterable[dict[str, Any]]:
 
 
 def waiting(release: Release) -> int:
-    """Return how many places in the texts that a release would hold wait for a decision."""
+    """Return the number of undecided findings in the texts of a release."""
     where = detection.sources(Choices.from_json(release.choices))
     return personal_data_services.undecided(release.study, where)
 
 
 def findings(study: Study, *, page: str | None, only_open: bool) -> dict[str, Any]:
-    """Return places in texts that look like personal data, a page of them, with the text around each."""
+    """Return a page of findings of possible personal data, with the surrounding text."""
     findings_of_study = (
         PersonalDataFinding.objects.filter(study=study).select_related("participant", "decided_by").in_order()
     )
@@ -221,7 +221,7 @@ def findings(study: Study, *, page: str | None, only_open: bool) -> dict[str, An
 
 
 def chosen(choices: Choices) -> list[tuple[str, str]]:
-    """Return what was chosen, in words."""
+    """Describe the choices in words."""
     parts = {
         "Topics": choices.topics,
         "Responses": choices.responses,
@@ -244,20 +244,20 @@ def chosen(choices: Choices) -> list[tuple[str, str]]:
 
 
 def run_choices(study: Study) -> list[tuple[str, str]]:
-    """Return the finished runs that made tables, by key, with words to tell them apart."""
+    """Return the finished runs with tables, by key, with distinguishing labels."""
     result_tables = ResultTable.objects.filter(run=OuterRef("pk"))
     done = Run.objects.filter(Exists(result_tables), study=study, state=RunState.DONE, stale_at__isnull=True)
     return [(str(run.key), kinds.run_reference(run)) for run in done.newest_first()[:RUNS]]
 
 
 def latest_analysis(study: Study) -> list[str]:
-    """Return the key of the latest finished analysis, if there is one that is not stale."""
+    """Return the key of the latest finished analysis, unless it is stale."""
     done = Run.objects.filter(study=study, kind=ANALYSIS, state=RunState.DONE, stale_at__isnull=True)
     return [str(run.key) for run in done.newest_first()[:1]]
 
 
 def _table(table: ReleaseTable, *, shows_rows: bool) -> dict[str, Any]:
-    """A table; that of the responses is open, as it says best what this is."""
+    """Return a table; that of the responses is expanded, because it best shows what the release contains."""
     preview = _preview(table) if shows_rows else None
     return {"table": table, "preview": preview, "opens": bool(preview) and table.name == FIRST[0]}
 
@@ -271,12 +271,12 @@ def _preview(table: Any) -> dict[str, Any] | None:
 
 
 def _is_long(value: Any) -> bool:
-    # A text is given room; a key or a digest, which has no blank, is not.
+    # Long texts get more space, but not keys or digests, which contain no space.
     return isinstance(value, str) and len(value) > LONG and " " in value
 
 
 def release_part(study: Study) -> StepPart:
-    """Say for the study's checklist whether a release is published."""
+    """Return whether a release is published, for the study's checklist."""
     latest = Release.objects.filter(study=study).exclude(state=ReleaseState.WITHDRAWN).order_by("-number").first()
     if latest is None:
         return StepPart(
@@ -291,6 +291,6 @@ def release_part(study: Study) -> StepPart:
 
 
 def publications(study: Study) -> Iterator[str]:
-    """Say that releases are published, which others may cite."""
+    """Name the published releases, which others may have cited."""
     if Release.objects.filter(study=study).public().exists():
         yield "The study has a published release, which others may cite. Archive the study instead."

@@ -1,4 +1,4 @@
-"""Drafting, publishing and withdrawing releases, and private links: what was published never changes silently."""
+"""Drafting, publishing and withdrawing releases, and private links. Published releases never change silently."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,38 +16,38 @@ from . import storage
 from .choices import Choices
 from .models import Release, ReleaseLink
 
-#: What is said of a release beside its choices.
+#: Metadata of a release, besides its choices.
 SAID = ("title", "description", "creators", "doi", "notes", "embargo_until")
 
 
 class ReleaseError(ValueError):
-    """It cannot be done with this release; the message is for people."""
+    """The release does not allow this; the message is for people."""
 
 
 class ChoiceError(ReleaseError):
-    """The choices contradict each other."""
+    """The choices are incompatible."""
 
 
 @transaction.atomic
 def create(
     *, study: Study, choices: Choices, by: User | None = None, now: datetime | None = None, **fields: Any
 ) -> Release:
-    """Make a draft of the next version of a study.
+    """Create a draft of the next version of a study.
 
     Parameters
     ----------
-    said
-        any of `SAID`; `title` must be there.
+    fields
+        Any of `SAID`; `title` is required.
 
     Raises
     ------
     ChoiceError
-        if the choices do not go together, or an embargo is over already.
+        If the choices are incompatible, or an embargo has already ended.
     """
     now = now or timezone.now()
     _check(choices)
     _check_embargo(fields.get("embargo_until"), now)
-    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # two drafts at once get two numbers
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)  # two simultaneous drafts get different numbers
     last = Release.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
     return Release.objects.create(
         study=study,
@@ -61,14 +61,14 @@ def create(
 
 @transaction.atomic
 def change(*, release: Release, choices: Choices, now: datetime | None = None, **fields: Any) -> Release:
-    """Change what a release is to hold and what is said of it. One that is built already is a draft again.
+    """Change the contents and metadata of a release. A built release becomes a draft again.
 
     Raises
     ------
     ReleaseError
-        if it is published or being built.
+        If it is published or being built.
     ChoiceError
-        if the choices do not go together, or an embargo that was not there before is over already.
+        If the choices are incompatible, or a new embargo has already ended.
     """
     _check(choices)
     held = locked(release.pk)
@@ -87,12 +87,12 @@ def change(*, release: Release, choices: Choices, now: datetime | None = None, *
 
 @transaction.atomic
 def discard(*, release: Release) -> None:
-    """Throw a release away that was never published.
+    """Delete a release that was never published.
 
     Raises
     ------
     ReleaseError
-        if it was published, or is being built.
+        If it was published, or is being built.
     """
     held = locked(release.pk)
     if held.state in PUBLIC_RELEASES:
@@ -104,12 +104,12 @@ def discard(*, release: Release) -> None:
 
 
 def reopen(release: Release) -> None:
-    """Make a draft again of what is built but not published; the caller holds the release's row."""
+    """Return a built, unpublished release to draft; the caller holds its row lock."""
     _unbuild(release)
 
 
 def latest(study: Study) -> Release | None:
-    """Return the latest release of a study, whatever became of it: the next one begins with its choices."""
+    """Return the latest release of a study in any state; the next one starts with its choices."""
     return Release.objects.filter(study=study).newest_first().first()
 
 
@@ -151,7 +151,7 @@ def publish(*, release: Release, by: User | None = None, now: datetime | None = 
     Raises
     ------
     ReleaseError
-        if it is not built, or was published already.
+        If it is not built, or was already published.
     """
     now = now or timezone.now()
     held = locked(release.pk)
@@ -167,12 +167,12 @@ def publish(*, release: Release, by: User | None = None, now: datetime | None = 
 
 @transaction.atomic
 def lift_embargo(*, release: Release, now: datetime | None = None) -> Release:
-    """Give the files out from now on.
+    """End the embargo now.
 
     Raises
     ------
     ReleaseError
-        if no embargo stands in the way.
+        If there is no embargo.
     """
     now = now or timezone.now()
     held = locked(release.pk)
@@ -190,7 +190,7 @@ def withdraw(*, release: Release, reason: str, by: User | None = None, now: date
     Raises
     ------
     ReleaseError
-        if there is no reason, or nothing to take back.
+        If the reason is missing, or the release is not published.
     """
     if not reason.strip():
         raise ReleaseError("Give a reason. It is shown on the release's public page.")
@@ -219,27 +219,27 @@ def is_served(release: Release, now: datetime) -> bool:
 
 
 def newer(release: Release) -> Release | None:
-    """Return the latest published version of the same study, if it is a later one."""
+    """Return the latest published version of the same study if it is newer than this one."""
     later = Release.objects.filter(study=release.study_id, number__gt=release.number, state=ReleaseState.PUBLISHED)
     return later.newest_first().first()
 
 
-#: What a private link shows: what is built and was not taken back.
+#: States in which private links work: built and not withdrawn.
 SHOWN = (ReleaseState.READY, ReleaseState.PUBLISHED, ReleaseState.MARKED)
 LONGEST = timedelta(days=366)
-# That it was used is written down, but not with every part of a download.
+# Do not record the use of a link for every part of a download.
 OFTEN_ENOUGH = timedelta(minutes=10)
 
 
 def create_link(
     *, release: Release, expires_at: datetime, label: str = "", by: User | None = None, now: datetime | None = None
 ) -> tuple[ReleaseLink, str]:
-    """Make a link; return it with its key, which is kept nowhere else.
+    """Create a link; return it with its key, which is not stored.
 
     Raises
     ------
     ReleaseError
-        if it were to end before now or after more than a year, or there is nothing to be shown.
+        If it would end in the past or after more than a year, or there is nothing to show.
     """
     now = now or timezone.now()
     if not now < expires_at <= now + LONGEST:
@@ -264,7 +264,7 @@ def revoke_link(*, link: ReleaseLink, now: datetime | None = None) -> None:
 
 
 def open_link(key_text: str, *, now: datetime) -> ReleaseLink | None:
-    """Return the link of this key, if it still opens something; that it was used is written down."""
+    """Return the link with this key if it is still valid, and record its use."""
     key = entry_links.read_key(key_text)
     if key is None:
         return None

@@ -1,8 +1,8 @@
-"""Storage of releases' files: working folders of this machine, the final storage, and ZIP bundles.
+"""Storage of release files: working folders on this machine, the final storage, and ZIP bundles.
 
-In the storage all files of one building run lie below one folder, so that what a killed worker left there is found and
-removed. The place of a file holds its sum: two workers that were at the same file put equal files at one place, and
-different ones at two.
+All files of a build are stored in one folder, so that files left by a killed worker are found and removed. The storage
+path of a file includes its checksum: if two workers write the same file, equal files share a path and different files
+do not.
 """
 
 import shutil
@@ -40,7 +40,7 @@ def workplace(work: kinds.Work) -> Path:
 
 
 def clear_workplaces(keep: uuid.UUID | None = None) -> None:
-    """Remove working folders of runs that are over: their worker was killed."""
+    """Remove the working folders of ended runs, whose worker was killed."""
     for folder in _workplaces():
         key = uuid.UUID(folder.name[len(PREFIX) : len(PREFIX) + 36])
         if key != keep and not Run.objects.filter(key=key).active().exists():
@@ -48,47 +48,47 @@ def clear_workplaces(keep: uuid.UUID | None = None) -> None:
 
 
 def place(run: Run, *, path: str, sha256: str) -> str:
-    """Return where in the storage a file of a building run lies."""
+    """Return the storage path of a file of a build."""
     return f"{FOLDER}/{run.key}/{sha256[:16]}/{Path(path).name}"
 
 
 def move_in(run: Run, *, folder: Path, path: str, sha256: str) -> str:
-    """Move a finished file into the storage, and return its place there."""
+    """Move a finished file into the storage, and return its path there."""
     name = place(run, path=path, sha256=sha256)
     file_storage.move_in(default_storage, path=folder / path, name=name)
     return name
 
 
 def remove_all(release: Release) -> None:
-    """Remove all files of a release from the storage, when the surrounding transaction commits."""
+    """Remove all files of a release from the storage when the surrounding transaction commits."""
     if release.run is not None:
         transaction.on_commit(partial(_remove_below, default_storage, f"{FOLDER}/{release.run.key}"))
 
 
 def remove(files: list[str]) -> None:
-    """Remove files from the storage, when the surrounding transaction commits."""
+    """Remove files from the storage when the surrounding transaction commits."""
     for name in files:
         transaction.on_commit(partial(default_storage.delete, name))
 
 
 def tidy(_now: datetime) -> int:
-    """Remove from the storage what no release lists and no run is at work on; return how many files that were.
+    """Remove files that no release lists and no active run is writing; return their number.
 
-    A duty: a worker that was killed between moving a file in and listing it leaves one.
+    Called periodically: a worker killed between moving and listing a file leaves it behind.
     """
     clear_workplaces()
     return sum(tidy_run(key) for key in _folders(default_storage, FOLDER))
 
 
 def tidy_run(key: str) -> int:
-    """Remove the files of one building run that no release lists, unless it is at work; return how many."""
+    """Remove unlisted files of a build unless it is active; return their number."""
     if Run.objects.filter(key=key).active().exists():
         return 0
     return remove_unlisted(key)
 
 
 def remove_unlisted(key: str) -> int:
-    """Remove the files of one building run that no release lists; return how many."""
+    """Remove the files of a build that no release lists; return their number."""
     below = f"{FOLDER}/{key}/"
     listed = set(ReleaseFile.objects.filter(file__startswith=below).values_list("file", flat=True))
     unlisted = [name for name in _below(default_storage, below.rstrip("/")) if name not in listed]
@@ -102,7 +102,7 @@ def remove_unlisted(key: str) -> int:
 def _remove_below(storage: Storage, folder: str) -> None:
     for name in _below(storage, folder):
         storage.delete(name)
-    # Object stores have no folders, and on a disk somebody may just be putting a file in.
+    # Object stores have no folders, and on a disk somebody may just be adding a file.
     for path in (*(f"{folder}/{name}" for name in _folders(storage, folder)), folder):
         with suppress(OSError):
             storage.delete(path)
@@ -137,7 +137,7 @@ def _tmp() -> Path:
 
 @dataclass(frozen=True)
 class ZipBundle:
-    """The content of a release's ZIP; `tag` changes when the set of files does."""
+    """Content of a release's ZIP; `tag` changes with the set of files."""
 
     name: str
     parts: list[ZipPart]
@@ -145,7 +145,7 @@ class ZipBundle:
 
 
 def zip_bundle(release: Release) -> ZipBundle | None:
-    """Return all files of a release that were not taken out of it; None where there are none."""
+    """Return all files that were not removed from a release; None if there are none."""
     folder = f"{release.study.slug}-v{release.number}"
     present = list(release.files.filter(removed_at__isnull=True).order_by("path"))
     if not present:

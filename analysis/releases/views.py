@@ -1,4 +1,4 @@
-"""A study's releases, for its members: what there is, what each holds, and what is to be done about it."""
+"""Pages of a study's releases for its members."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -41,7 +41,7 @@ def releases(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 def new(request: HttpRequest, study: Study) -> HttpResponse:
-    """Make a draft of the next version."""
+    """Create a draft of the next version."""
     form = ReleaseForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -56,7 +56,7 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.EDITOR)
 def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
-    """Change what a release is to hold that is not published."""
+    """Change an unpublished release."""
     release = _release(study, number)
     form = ReleaseForm(study, request.POST or None, release=release)
     if request.method == "POST" and form.is_valid():
@@ -74,7 +74,7 @@ def change(request: HttpRequest, study: Study, number: int) -> HttpResponse:
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def release(request: HttpRequest, study: Study, number: int) -> HttpResponse:
-    """Show one release: what it holds, what was left out and why, and what can be done next."""
+    """Show a release: its contents, what was left out and why, and the next actions."""
     return _show(request, study, _release(study, number))
 
 
@@ -147,13 +147,13 @@ def publish(request: HttpRequest, release: Release) -> None:
 
 @action(Role.OWNER)
 def lift_embargo(request: HttpRequest, release: Release) -> None:
-    """Give its files out from now on."""
+    """End the embargo now."""
     services.lift_embargo(release=release)
 
 
 @action(Role.OWNER)
 def withdraw(request: HttpRequest, release: Release) -> HttpResponse | None:
-    """Take it back."""
+    """Withdraw it."""
     form = WithdrawForm(request.POST)
     if not form.is_valid():
         return _show(request, release.study, release, withdraw_form=form)
@@ -163,7 +163,7 @@ def withdraw(request: HttpRequest, release: Release) -> HttpResponse | None:
 
 @action(Role.EDITOR)
 def discard(request: HttpRequest, release: Release) -> HttpResponse:
-    """Throw away what was never published."""
+    """Delete a release that was never published."""
     services.discard(release=release)
     return redirect("releases", release.study.slug)
 
@@ -171,7 +171,7 @@ def discard(request: HttpRequest, release: Release) -> HttpResponse:
 @action(Role.EDITOR)
 @never_cache
 def link(request: HttpRequest, release: Release) -> HttpResponse:
-    """Make a private link, and show it once."""
+    """Create a private link, and show it once."""
     form = LinkForm(request.POST)
     if not form.is_valid():
         return _show(request, release.study, release, link_form=form)
@@ -187,7 +187,7 @@ def link(request: HttpRequest, release: Release) -> HttpResponse:
 
 @action(Role.EDITOR)
 def revoke(request: HttpRequest, release: Release, pk: int) -> None:
-    """End a private link."""
+    """Revoke a private link."""
     services.revoke_link(link=get_object_or_404(ReleaseLink, release=release, pk=pk))
 
 

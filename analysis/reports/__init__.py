@@ -1,4 +1,4 @@
-"""Reports: a finished analysis as a value, and that as HTML, PDF, LaTeX and one archive (docs/guides/reports.md)."""
+"""Reports: a finished analysis as a value, and its output as HTML, PDF, LaTeX and ZIP (docs/guides/reports.md)."""
 
 from .builder import report, whole_table
 from .types import Report

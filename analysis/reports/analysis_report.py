@@ -18,7 +18,7 @@ from .types import About, Methods, Report, Section
 
 
 def parts(run: Run) -> tuple[Part, ...]:
-    """The sections with the tables and figures of their methods."""
+    """Return the sections with the tables and figures of their methods."""
     return tuple(
         Part(
             section.key,
@@ -31,12 +31,12 @@ def parts(run: Run) -> tuple[Part, ...]:
 
 
 def compose(run: Run, about: About, rows: Mapping[str, list[Row]], sections: tuple[Section, ...]) -> Report:
-    """The whole report."""
+    """Return the whole report."""
     return Report(f"{run.study.title}: analysis", about, methods_of(run, rows, sections), sections)
 
 
 def methods_of(run: Run, rows: Mapping[str, list[Row]], sections: tuple[Section, ...]) -> Methods:
-    """Write what the run did; parameters that this version no longer knows are left to the list of parameters."""
+    """Describe what the run did; parameters unknown to this version are only listed."""
     known = {name: value for name, value in run.parameters.items() if name in AnalysisSettings.__dataclass_fields__}
     names = frozenset(table.name for section in sections for table in section.tables if table.size)
     return methods_text.methods(
@@ -53,12 +53,12 @@ def methods_of(run: Run, rows: Mapping[str, list[Row]], sections: tuple[Section,
 
 
 def report_url(run: Run) -> str:
-    """Where the report of an analysis is read."""
+    """Return the URL of an analysis's report."""
     return reverse("report", args=[run.study.slug]) + f"?run={run.key}"
 
 
 def register(prefix: str) -> None:
-    """Register the report kind; called once when the app is ready."""
+    """Register the report kind when the app is ready."""
     report_kinds.register(
         report_kinds.ReportKind(
             prefix=prefix,

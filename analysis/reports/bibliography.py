@@ -1,4 +1,4 @@
-"""The works that a report cites, and how they are written: in words, and as BibTeX."""
+"""Bibliography of reports: the cited works, formatted as text and as BibTeX."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -132,7 +132,7 @@ _WORKS = (
           journal="Biometrika", volume="34", pages="28--35", year="1947"),
 )
 # fmt: on
-#: Those of the uplift experiment's baselines stand with these.
+#: Works about the baselines of the uplift experiment.
 _OF_BASELINES = (
     _work(baseline.work.key, baseline.work.kind, **baseline.work.fields)
     for baseline in BASELINES.values()
@@ -142,26 +142,26 @@ WORKS = {work.key: work for work in (*_WORKS, *_OF_BASELINES)}
 
 
 def cited(paragraphs: Iterable[str]) -> tuple[Reference, ...]:
-    """Return the works that paragraphs cite, in the order in which they are first named."""
+    """Return the works cited in paragraphs, in the order of first citation."""
     keys = dict.fromkeys(key for paragraph in paragraphs for key in _CITED.findall(paragraph))
     return tuple(WORKS[key] for key in keys)
 
 
 def in_words(paragraph: str, references: Iterable[Reference]) -> str:
-    """Write citations as numbers: `[@hovy2013]` as `[2]`."""
+    """Replace citations by numbers: `[@hovy2013]` by `[2]`."""
     number = {reference.key: position for position, reference in enumerate(references, start=1)}
     return _CITED.sub(lambda match: f"[{number[match[1]]}]", paragraph)
 
 
 def in_latex(paragraph: str, escape: Callable[[str], str]) -> str:
-    r"""Write citations as `~\cite{KEY}`, and everything between them escaped."""
-    parts = _CITED.split(paragraph)  # texts and keys take turns
+    r"""Replace citations by `~\cite{KEY}`, and escape the text between them."""
+    parts = _CITED.split(paragraph)  # texts and keys alternate
     fragments = [escape(part) if position % 2 == 0 else rf"\cite{{{part}}}" for position, part in enumerate(parts)]
     return "".join(fragments).replace(r" \cite", r"~\cite")
 
 
 def listed(reference: Reference) -> str:
-    """Write a work as it stands in a list of references."""
+    """Format a work for a list of references."""
     fields = {name: _plain(value) for name, value in reference.fields}
     authors = [" ".join(reversed(name.split(", "))) for name in fields["author"].split(" and ")]
     who = authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
@@ -175,7 +175,7 @@ def listed(reference: Reference) -> str:
 
 
 def bibtex(references: Iterable[Reference]) -> str:
-    """Write works as BibTeX."""
+    """Format works as BibTeX."""
     entries = []
     for reference in references:
         fields = ",\n".join(f"  {name} = {{{value}}}" for name, value in reference.fields)

@@ -1,4 +1,4 @@
-"""A report of a finished analysis or experiment, built by one function."""
+"""Builder of the report of a finished analysis or experiment."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -22,14 +22,14 @@ from .types import About, Chart, Report, Section
 
 #: Longer tables are not printed in a report.
 MOST_ROWS = 400
-#: Packages whose versions a result may hang on; the run keeps those of all.
+#: Packages that may influence results; the run stores the versions of all packages.
 PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers", "altair", "vl-convert-python")
 
 
 def report(run: Run) -> Report:
     """Build the report of a finished analysis or experiment.
 
-    The same run always gives the same report while the study's labels of dimensions and styles are the same.
+    The same run always gives the same report, unless labels of dimensions or styles in the study change.
     """
     kind = report_kinds.of(run)
     names = run_tables.names(run)
@@ -47,7 +47,7 @@ def report(run: Run) -> Report:
 
 
 def tables_of(run: Run, declared: Iterable[Table]) -> Iterator[DisplayTable]:
-    """Build some tables of a run as its report shows them; one that the run does not have is left out."""
+    """Build tables of a run as in its report; tables that the run does not have are left out."""
     labels, parameters = ValueLabels.of(run.study), report_kinds.of(run).caption_parameters(run)
     names = [declared_table.name for declared_table in declared]
     rows = run_tables.read(run, *(name for name in names if get(name).is_whole))
@@ -63,7 +63,7 @@ def tables_of(run: Run, declared: Iterable[Table]) -> Iterator[DisplayTable]:
 def table(
     name: str, rows: list[Row], parameters: Mapping[str, Any], labels: ValueLabels, size: int | None = None
 ) -> DisplayTable:
-    """Build one table of a report, laid out as people read it; `size` where its rows are left out."""
+    """Build a table of a report in its layout for readers; `size` is the number of rows if they are left out."""
     declared = get(name)
     long_form = long_table(name, rows, parameters, labels, size)
     printed = tuple(column for column in long_form.columns if column.key not in declared.unprinted)
@@ -73,7 +73,7 @@ def table(
 def long_table(
     name: str, rows: list[Row], parameters: Mapping[str, Any], labels: ValueLabels, size: int | None = None
 ) -> DisplayTable:
-    """Build one table with the columns and rows that it is stored with."""
+    """Build a table with its columns and rows as stored."""
     declared = get(name)
     shown = tuple(_row(row, declared.columns, labels) for row in rows)
     return DisplayTable(
@@ -91,7 +91,7 @@ def long_table(
 
 
 def whole_table(run: Run, name: str) -> DisplayTable:
-    """Build one table with all its rows, however many.
+    """Build a table with all its rows.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def whole_table(run: Run, name: str) -> DisplayTable:
 
 
 def charts_of(run: Run, rows: Mapping[str, list[Row]], parameters: Mapping[str, Any]) -> Iterator[Chart]:
-    """Build the figures that the run holds something for; `rows` of its tables that a report reads whole."""
+    """Build the figures for which the run has data; `rows` are its tables that a report reads completely."""
     without = undefined_values.without_intervals(rows)
     for name, spec in figure.specifications(run):
         declared = FIGURES[name]
@@ -138,7 +138,7 @@ def about(run: Run) -> About:
 def _sections(
     parts: Iterable[report_kinds.Part], shown: Mapping[str, DisplayTable], figures: Mapping[str, Chart]
 ) -> Iterator[Section]:
-    """Each section with what there is for it."""
+    """Yield each section with its available tables and figures."""
     for part in parts:
         tables = tuple(shown[declared_table.name] for declared_table in part.tables if declared_table.name in shown)
         charts = tuple(
@@ -173,7 +173,7 @@ def _row(row: Row, columns: Iterable[DeclaredColumn], labels: ValueLabels) -> di
 
 
 def _plain(value: Any) -> Value:
-    """A parameter's value for a report."""
+    """Convert a parameter value for a report."""
     if isinstance(value, list):
         return ", ".join(str(item) for item in value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

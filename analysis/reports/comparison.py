@@ -1,4 +1,4 @@
-"""What differs between two finished analyses of a study; several runs of one kind side by side."""
+"""Differences between two finished analyses of a study, and tables of several runs of one kind side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from ..tables.value_labels import ValueLabels
 from . import report_kinds
 from .builder import long_table
 
-#: Two numbers are equal if they differ by less, in relation to their size: what another machine may add.
+#: Relative tolerance for equal numbers, for rounding differences between machines.
 TOLERANCE = 1e-9
-#: Of each table so many changes are shown, the largest first.
+#: Number of changes shown for each table, the largest first.
 SHOWN = 20
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that made the results and differs: its name, and what it was and is."""
+    """A difference in provenance: its name, old value and new value."""
 
     name: str
     old: str
@@ -38,15 +38,15 @@ class Change:
     Attributes
     ----------
     about : tuple of str
-        Which row, in words.
+        The row, in words.
     column : str
         The label of its column.
     old, new : Cell
-        With their intervals.
+        Values with intervals.
     delta : float or None
-        New minus old; None where one of them is no number.
+        New minus old; None if one of them is not a number.
     size : float
-        How large it is in relation to the values of its column; texts that differ, and values that came or went, are 1.
+        Size relative to the values of its column; 1 for texts, and for values that were added or removed.
     """
 
     about: tuple[str, ...]
@@ -58,28 +58,28 @@ class Change:
 
     @property
     def is_interval_alone(self) -> bool:
-        """Whether the number is the same and only its interval is another."""
+        """Whether only the interval of the number changed."""
         return self.delta is not None and abs(self.delta) <= TOLERANCE
 
 
 @dataclass(frozen=True)
 class TableChanges:
-    """What changed in one table.
+    """Changes in one table.
 
     Attributes
     ----------
     compared : int
-        Rows that both runs have.
+        Number of rows in both runs.
     changed : int
-        How many of these differ in some value.
+        Number of these rows with a changed value.
     added, removed : int
-        Rows that only the new run has, or only the old one.
+        Number of rows only in the new run, or only in the old one.
     changes : tuple of Change
         The largest first, at most `SHOWN`.
     total : int
-        How many values differ.
+        Number of changed values.
     words : int
-        How many of these are words and no numbers: of gold labels, those that flipped.
+        How many of these are words: for gold labels, the number of changed labels.
     """
 
     name: str
@@ -94,7 +94,7 @@ class TableChanges:
 
     @property
     def is_equal(self) -> bool:
-        """Whether nothing differs."""
+        """Whether nothing changed."""
         return not (self.changed or self.added or self.removed)
 
 
@@ -110,22 +110,22 @@ class Comparison:
 
     @property
     def changed(self) -> list[TableChanges]:
-        """Tables in which something differs."""
+        """Tables with changes."""
         return [table for table in self.tables if not table.is_equal]
 
     @property
     def equal(self) -> list[TableChanges]:
-        """Tables in which nothing does."""
+        """Tables without changes."""
         return [table for table in self.tables if table.is_equal]
 
     @property
     def is_equal(self) -> bool:
-        """Whether both came to the same."""
+        """Whether both have the same results."""
         return not (self.changed or self.only_old or self.only_new)
 
     @property
     def labels(self) -> TableChanges | None:
-        """The gold labels, if some changed."""
+        """Changes of the gold labels, if any."""
         return next((table for table in self.changed if table.name == "gold"), None)
 
 
@@ -152,7 +152,7 @@ def compare(old: Run, new: Run) -> Comparison:
 def changes_of(
     name: str, old: list[Row], new: list[Row], naming: ValueLabels, parameters: Mapping[str, Any]
 ) -> TableChanges:
-    """Compare the rows of one table, told apart by their names (dimension, style, response and the like)."""
+    """Compare the rows of a table, identified by their names (dimension, style, response and the like)."""
     shape = long_table(name, [], parameters, naming)
     keys = keys_of(shape)
     was, now = by_key(old, keys), by_key(new, keys)
@@ -164,7 +164,7 @@ def changes_of(
         row_changes = list(_changes(shape, keys, was[key], now[key], scales, naming, name))
         changed += bool(row_changes)
         changes += row_changes
-    changes.sort(key=lambda change: -change.size)  # stable: equal ones stay in the order of the table
+    changes.sort(key=lambda change: -change.size)  # stable: ties keep the order of the table
     return TableChanges(
         name=name,
         title=shape.title,
@@ -179,7 +179,7 @@ def changes_of(
 
 
 def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Change]:
-    """Ranks on the leaderboard that changed, those that moved farthest first."""
+    """Yield the changed ranks on the leaderboard, the largest changes first."""
     shape = long_table("leaderboard", [], {}, naming)
     keys = keys_of(shape)
     was, now = ({key: row for key, row in by_key(rows, keys).items() if row["rank"] is not None} for rows in (old, new))
@@ -194,13 +194,13 @@ def moved(old: list[Row], new: list[Row], naming: ValueLabels) -> Iterator[Chang
 
 
 def about_row(shape: DisplayTable, keys: tuple[str, ...], row: Row, naming: ValueLabels, name: str) -> tuple[str, ...]:
-    """Which row it is, in words; what all rows of a table leave empty is left out."""
+    """Return the row's identifying values in words, without undefined ones."""
     cells = (cell(column, displayed_value(column, row, naming, name)) for column in shape.columns if column.key in keys)
     return tuple(shown_cell.text for shown_cell in cells if not shown_cell.is_undefined)
 
 
 def _provenance(old: Run, new: Run) -> Iterator[Difference]:
-    """What made the results and differs: inputs, parameters, seed, code, environment."""
+    """Yield the differences in provenance: inputs, parameters, seed, code, environment."""
     pairs: list[tuple[str, Any, Any]] = [("inputs digest", old.inputs_digest, new.inputs_digest)]
     pairs += [
         (name, old.summary.get(name), new.summary.get(name))
@@ -218,7 +218,7 @@ def _provenance(old: Run, new: Run) -> Iterator[Difference]:
 
 
 def keys_of(shape: DisplayTable) -> tuple[str, ...]:
-    """The columns that identify a row: those in words before the first other number."""
+    """Return the columns that identify a row: those in words before the first other number."""
     keys: list[str] = []
     for column in shape.columns:
         if column.digits is not None and not column.is_key:
@@ -228,7 +228,7 @@ def keys_of(shape: DisplayTable) -> tuple[str, ...]:
 
 
 def by_key(rows: list[Row], keys: tuple[str, ...]) -> dict[tuple[Any, ...], Row]:
-    """Rows by their identifying columns; equal ones are numbered."""
+    """Return rows by their identifying columns; duplicates are numbered."""
     rows_by_key: dict[tuple[Any, ...], Row] = {}
     seen: dict[tuple[Any, ...], int] = {}
     for row in rows:
@@ -269,7 +269,7 @@ def _parts(column: DisplayColumn, name: str) -> list[str]:
 
 
 def displayed_value(column: DisplayColumn, row: Row, naming: ValueLabels, name: str) -> dict[str, Value]:
-    """The values of one column of a row, in words."""
+    """Return the values of one column of a row, in words."""
     words = next((declared_column for declared_column in get(name).columns if declared_column.key == column.key), None)
     declared = words or DeclaredColumn(column.key, column.label, column.digits)
     return {
@@ -292,7 +292,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _scale(column: DisplayColumn, *runs: list[Row]) -> float:
-    """How large the values of a column are, so that changes of several columns can be put in one order."""
+    """Return the scale of a column's values, used to sort changes across columns."""
     values = [abs(row[column.key]) for rows in runs for row in rows if _is_number(row.get(column.key))]
     return float(max(values, default=0.0))
 
@@ -303,14 +303,14 @@ def _plain(value: Any) -> str:
     return "–" if value is None or value == "" else str(value)
 
 
-#: Runs that stand beside each other at most, and the rows of a table that is shown so: more is no overview.
+#: Maximum number of runs to compare, and of rows of a table in the comparison.
 MOST_RUNS = 6
 MOST_ROWS = 60
 
 
 @dataclass(frozen=True)
 class Line:
-    """One value of one row: which row, its column, and what it is in each run; None where a run has no such row."""
+    """One value of one row: the row, its column, and the value in each run; None if a run does not have the row."""
 
     about: tuple[str, ...]
     column: str
@@ -329,8 +329,8 @@ class SideBySide:
 def side_by_side(runs: Sequence[Run]) -> list[SideBySide]:
     """Compare the small tables that at least two of the runs have, in the order of their reports.
 
-    Intervals are each run's own. Where runs asked the same questions, the difference of two is more certain than their
-    intervals look; the comparison of two runs says it value by value.
+    The intervals are those of each run. If runs share questions, the difference between two runs is more certain than
+    their intervals suggest; a comparison of two runs shows it for each value.
     """
     naming = ValueLabels.of(runs[0].study)
     names = dict.fromkeys(name for run in runs for name in run_tables.names(run))

@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML file, and as PDF (templates/analysis/reports/report.typ)."""
+"""A report as a self-contained HTML file, and as PDF (templates/analysis/reports/report.typ)."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from .types import Chart, Report
 
 
 def draw_svg(chart: Chart) -> str:
-    """Draw a chart as SVG of shapes and text alone; its ids begin with its name."""
+    """Render a chart as SVG with shapes and text only; its IDs begin with its name."""
     return _drawn(json.dumps(chart.spec), chart.name, chart.alt)
 
 
@@ -30,13 +30,13 @@ def _drawn(spec: str, name: str, alt: str) -> str:
 
 
 def write_html(report: Report) -> bytes:
-    """Write a report as HTML; the same report gives the same bytes."""
+    """Render a report as HTML; the same report gives identical bytes."""
     return render_to_string("analysis/reports/file.html", html_context(report)).encode()
 
 
 def html_context(report: Report) -> dict[str, object]:
-    """Return what the file's template shows."""
-    # What `pictures` keeps is built of known elements, its texts escaped.
+    """Return the context of the HTML template."""
+    # `pictures` builds the SVG from known elements and escapes texts.
     drawn = {chart.name: mark_safe(draw_svg(chart)) for chart in report.charts}  # noqa: S308
     return {
         "report": report,
@@ -49,14 +49,14 @@ def html_context(report: Report) -> dict[str, object]:
     }
 
 
-#: A pixel of a chart in millimetres on paper: letters of 12 pixels come out at 8 points.
+#: Size of a chart pixel on paper in millimetres: 12-pixel text becomes 8 points.
 MILLIMETRES = 0.235
 WIDEST = 174.0
 NO_BREAK = "\u00a0"
 
 
 def write_pdf(report: Report) -> bytes:
-    """Write a report as PDF; the same report gives the same bytes on a machine with the same fonts."""
+    """Render a report as PDF; the same report gives identical bytes on machines with the same fonts."""
     return typesetter.compile_pdf(_source(), _data(report), at=report.about.finished_at or report.about.as_of)
 
 
@@ -66,7 +66,7 @@ def _source() -> bytes:
 
 
 def _data(report: Report) -> dict[str, Any]:
-    """What the document is made of, as text."""
+    """Return the data of the document as text."""
     about = report.about
     finished = about.finished_at or about.as_of
     references = report.methods.references
@@ -128,7 +128,7 @@ def _table(table: DisplayTable) -> dict[str, Any]:
 
 
 def _rows(table: DisplayTable) -> list[list[dict[str, Any]]]:
-    """The cells, each with whether it and all before it say what the row above says."""
+    """Return the cells, each with whether it and all cells before it repeat the row above."""
     rows: list[list[dict[str, Any]]] = []
     above: list[str] = []
     for row in table.rows:
@@ -151,5 +151,5 @@ def _rows(table: DisplayTable) -> list[list[dict[str, Any]]]:
 
 
 def _whole(cell: Cell) -> str:
-    """The interval and n of a cell; an interval does not break."""
+    """Return the interval and n of a cell; intervals do not break over lines."""
     return f"{cell.interval.replace(' ', NO_BREAK)} {cell.n}".strip()

@@ -1,4 +1,4 @@
-"""Exports of a finished analysis: tables, figures, the report; as one archive, or as a folder."""
+"""Exports of a finished analysis: tables, figures and the report, as one archive or in a folder."""
 
 import json
 import zipfile
@@ -18,7 +18,7 @@ Files = Iterator[tuple[str, bytes]]
 FIGURES = "figures"
 TEX = "application/x-tex; charset=utf-8"
 TABLE_TYPES = {**run_tables.MEDIA_TYPES, "tex": TEX}
-#: The report's own files: how each is written, and what it is.
+#: Files of the report: writer and description.
 WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
     "report.html": (documents.write_html, "text/html; charset=utf-8"),
     "report.pdf": (documents.write_pdf, "application/pdf"),
@@ -31,12 +31,12 @@ WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
 
 
 def table(run: Run, name: str, form: str) -> bytes:
-    """Write a table of a run as "json" or "csv", as it is stored, or as "tex", as people read it.
+    """Write a table of a run: "json" and "csv" as stored, "tex" in the layout for readers.
 
     Raises
     ------
     UnknownTableError
-        If the run has no such table, or there is no such format.
+        If the table or the format does not exist.
     """
     if form != "tex":
         return run_tables.write(run, name, form)
@@ -44,12 +44,12 @@ def table(run: Run, name: str, form: str) -> bytes:
 
 
 def source(run: Run) -> str:
-    """Say in a line where something came from."""
+    """Return the source of an exported file in one line."""
     return f"{run.study.slug}, run {run.key}, inputs {run.inputs_digest}, seed {run.seed}, CrowdRAG {run.code_version}"
 
 
 def files(run: Run, report: Report, *, report_progress: Callable[[int, int, str], None] = lambda *_: None) -> Files:
-    """Yield every file of an export with its name: the report, each table and each figure, in their formats."""
+    """Yield all files of an export with their names: the report, and each table and figure in all formats."""
     names, drawn = run_tables.names(run), list(report.charts)
     total, done = len(WRITERS) + len(names) + len(drawn) + 1, 0
     for name, (write, _type) in WRITERS.items():
@@ -71,7 +71,7 @@ def files(run: Run, report: Report, *, report_progress: Callable[[int, int, str]
 
 
 def about(run: Run) -> bytes:
-    """What made a run's results: with the same inputs, parameters, seed and code they come out the same."""
+    """Return a run's provenance: the same inputs, parameters, seed and code reproduce the results."""
     provenance = {
         "study": run.study.slug,
         "run": str(run.key),
@@ -90,7 +90,7 @@ def about(run: Run) -> bytes:
 
 
 def pack(run: Run, path: Path, *, report_progress: Callable[[int, int, str], None] = lambda *_: None) -> None:
-    """Write everything as one zip file; the same run gives the same bytes."""
+    """Write everything as one ZIP file; the same run gives identical bytes."""
     report = builder.report(run)
     at = run.finished_at or report.about.as_of
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -99,7 +99,7 @@ def pack(run: Run, path: Path, *, report_progress: Callable[[int, int, str], Non
 
 
 def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
-    """An entry whose time is the run's."""
+    """Return an entry with the time of the run."""
     entry = zipfile.ZipInfo(name, at.timetuple()[:6])
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
@@ -107,7 +107,7 @@ def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
 
 
 def readme(report: Report) -> bytes:
-    """Write an overview: the main table of each part, then all tables and figures with their captions."""
+    """Write an overview: the main table of each part, then all tables and figures with captions."""
     main = [section.tables[0] for section in report.sections if section.tables]
     lines = [f"# {report.title}", "", "Main table of each part:", ""]
     lines += [f"- `{table.name}.csv`: {table.title}" for table in main]
@@ -125,7 +125,7 @@ def readme(report: Report) -> bytes:
 
 
 def captions(report: Report) -> bytes:
-    """Titles and captions of all tables and figures, for those who make their own."""
+    """Return titles and captions of all tables and figures."""
     described = {
         "tables": {table.name: {"title": table.title, "caption": table.caption, "rows": table.size}
                    for table in report.tables},
@@ -136,12 +136,12 @@ def captions(report: Report) -> bytes:
 
 
 def write(run: Run, folder: Path) -> list[Path]:
-    """Write the results of a finished run into a folder, which is made if need be; return the files.
+    """Write the results of a finished run into a folder, created if necessary; return the files.
 
-    Files of the same names are overwritten; others are left alone.
+    Existing files of the same names are overwritten; others are kept.
     """
     (folder / FIGURES).mkdir(parents=True, exist_ok=True)
-    # All are made before the first is written: what stands in the folder is of one run.
+    # Create all files before writing the first, so that the folder never mixes runs.
     files = {folder / name: content for name, content in _files(run)}
     for path, content in files.items():
         _write_whole(path, content)
@@ -164,7 +164,7 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it stands under its name only when it is whole."""
+    """Write a file atomically: it gets its name when it is complete."""
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(content)
     part.replace(path)

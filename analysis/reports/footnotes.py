@@ -11,7 +11,7 @@ from ..tables.rows import Row
 from ..tables.table import Column
 
 SHOWN = 3
-#: What these reasons say begins so, or is one of these: the number stands, its interval does not.
+#: Reasons with this prefix, or in this set, concern only the interval of a number.
 NO_INTERVAL = "no interval: "
 OF_INTERVALS = {agreement_compute.ONE_TOPIC, response_groups.ONE_TOPIC, leaderboard_compute.ONE_TOPIC}
 
@@ -22,14 +22,14 @@ def notes(
     columns: Sequence[Column],
     unprinted: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Say of each reason that rows give whether the number or only its interval is missing, and where.
+    """For each reason, say whether numbers or only their intervals are missing, and where.
 
     Parameters
     ----------
-    rows, said : sequence of mapping
-        The rows as they are stored, and the same in words.
+    rows, labelled_rows : sequence of mapping
+        The rows as stored, and in words.
     unprinted : sequence of str
-        Columns that readers do not see, so that they tell no place.
+        Hidden columns, which cannot identify a row.
     """
     keys = [column for column in _keys(columns) if column.key not in unprinted]
     places_by_reason: dict[tuple[str, str], list[str]] = {}
@@ -45,13 +45,13 @@ def notes(
 
 
 def _keys(columns: Sequence[Column]) -> list[Column]:
-    """The columns that identify a row: those before the first other number, without units."""
+    """Return the columns that identify a row: those before the first other number, without units."""
     first = next((at for at, column in enumerate(columns) if column.digits is not None and not column.is_key), None)
     return list(columns[:first])
 
 
 def _what(reason: str, row: Row, columns: Sequence[Column]) -> str:
-    """What is missing: a number, the interval of one that is there, or nothing."""
+    """Return what is missing: a number, the interval of a number, or nothing."""
     if reason.startswith(NO_INTERVAL) or reason in OF_INTERVALS:
         return "No interval"
     if any(column.digits is not None and not column.is_key and row.get(column.key) is None for column in columns):

@@ -1,4 +1,4 @@
-r"""Tables and the methods paragraph as LaTeX: booktabs, with caption and label, ready for `\input`."""
+r"""Tables and methods text as LaTeX: booktabs with caption and label, ready for `\input`."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from .types import Methods, Report
 
 #: Longer tables break over pages.
 LONGEST = 40
-#: Rows of a tabular end in `\\`, which takes a `[` or `*` that follows for its own: brackets and stars stand in braces.
+#: A row of a tabular ends in `\\`, which would take a following `[` or `*` as an argument, so these are in braces.
 _ESCAPED = str.maketrans({
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "[": "{[}", "]": "{]}",
     "*": "{*}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}",
@@ -19,15 +19,15 @@ _ESCAPED = str.maketrans({
     "'": r"\textquotesingle{}", "\u202f": r"\,", "\u00a0": "~", UNDEFINED: "--", MINUS: "$-$",
 })  # fmt: skip
 _DASHES = re.compile(r"(--+)")
-#: Letters across the text of a page, upright at 10 points, and how many more go in at smaller ones.
+#: Characters per line of an upright page at 10 points, and the factors for smaller fonts.
 LETTERS = 72
 SIZES = ((1.0, ""), (1.1, r"\small"), (1.25, r"\footnotesize"), (1.45, r"\scriptsize"))
-#: Across a page that is turned.
+#: Factor for a rotated page.
 TURNED = 1.6
 
 
 def write(table: DisplayTable, *, source: str = "") -> bytes:
-    """Write a table as LaTeX; one of many rows as a longtable, which breaks over pages."""
+    """Write a table as LaTeX; long tables use longtable, which breaks over pages."""
     packages = rf"\usepackage{{{','.join(_packages(table))}}}"
     lines = [
         f"% {packages}  % \\usepackage[T1]{{fontenc}} and textcomp; letters beyond Latin need LuaLaTeX or XeLaTeX",
@@ -38,7 +38,7 @@ def write(table: DisplayTable, *, source: str = "") -> bytes:
 
 
 def methods(report: Report) -> bytes:
-    r"""Write the methods paragraphs with `\cite`; the works stand in `references.bib`."""
+    r"""Write the methods paragraphs with `\cite`; the works are in `references.bib`."""
     return ("\n\n".join(paragraphs(report.methods)) + "\n").encode()
 
 
@@ -48,14 +48,14 @@ def paragraphs(written: Methods) -> list[str]:
 
 
 def comment(text: str) -> str:
-    """A text that stays within the line of its comment."""
+    """Return a text that stays within a comment line."""
     return visible(text).replace("%", "")
 
 
 def escape(text: str) -> str:
-    """Write a text so that LaTeX sets it as it is, whatever stands in it."""
+    """Escape a text for LaTeX."""
     parts = _DASHES.split(visible(text))
-    # Of two hyphens or more LaTeX makes a dash.
+    # LaTeX would turn consecutive hyphens into a dash.
     return "".join("{-}" * len(part) if _DASHES.fullmatch(part) else part.translate(_ESCAPED) for part in parts)
 
 
@@ -65,7 +65,7 @@ def _packages(table: DisplayTable) -> list[str]:
 
 
 def _fit(table: DisplayTable) -> tuple[str, bool]:
-    """The size of the letters with which a table goes on a page, and whether it must be turned for that."""
+    """Return the font size at which a table fits a page, and whether it must be rotated."""
     written = [cells(table, row) for row in table.rows]
     width = sum(
         2 + max([_heading(column.label), *(len(str(row[at])) for row in written)])
@@ -131,7 +131,7 @@ def _long(table: DisplayTable) -> list[str]:
 
 
 def _alignment(table: DisplayTable) -> str:
-    """Numbers to the right, texts to the left; a number and its interval are two columns, so that both line up."""
+    """Align numbers right and texts left; a number and its interval are two columns, so that both are aligned."""
     return "".join("l" if column.digits is None else "r@{~}l" if column.low else "r" for column in table.columns)
 
 

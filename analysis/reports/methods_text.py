@@ -1,8 +1,8 @@
-"""The methods text: what this run did, with which parameters, ready for a paper.
+"""The methods text: what a run did, with its parameters, ready for a paper.
 
-English whatever the page's language: a paper in another language translates it knowingly. Every sentence is made of the
-run's parameters, its tables and the constants of the functions that computed them, so that it cannot say otherwise.
-Each method states its own sentences; here stand those about the whole run.
+Always in English: authors of a paper in another language should translate it themselves. Every sentence is generated
+from the run's parameters, its tables and the constants of the functions used, so that it cannot be wrong. Each method
+declares its own sentences; this module has those about the whole run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ POOLS = {"CROWD": "the crowd", "EXPERT": "experts", "MODEL": "language models"}
 
 
 def methods(facts: RunFacts) -> Methods:
-    """Write what a run did."""
+    """Describe what a run did."""
     parts = [_sentences(paragraph) for paragraph in Paragraph]
     parts[0] = (describe_data, describe_votes, *parts[0])
     written = [_paragraph(sentences, facts) for sentences in (*parts, (describe_intervals, describe_software))]
@@ -31,7 +31,7 @@ def methods(facts: RunFacts) -> Methods:
 
 
 def _sentences(paragraph: Paragraph) -> tuple[Sentence, ...]:
-    """The sentences of all methods that stand in a paragraph, in the order of the methods."""
+    """Return the sentences of all methods for a paragraph, in the order of the methods."""
     return tuple(
         sentence for method in METHODS if method.section.paragraph is paragraph for sentence in method.sentences
     )
@@ -42,7 +42,7 @@ def _paragraph(sentences: Iterable[Sentence], facts: RunFacts) -> str:
 
 
 def describe_data(facts: RunFacts) -> str:
-    """What was analysed."""
+    """Describe the analysed data."""
     sums = facts.summary
     if not facts.is_judged:
         figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
@@ -62,7 +62,7 @@ def describe_data(facts: RunFacts) -> str:
 
 
 def describe_votes(facts: RunFacts) -> str:
-    """From which votes agreement was computed."""
+    """Describe the votes used for agreement."""
     if not facts.is_judged:
         return ""
     k = facts.settings.k
@@ -72,7 +72,7 @@ def describe_votes(facts: RunFacts) -> str:
 
 
 def describe_intervals(facts: RunFacts) -> str:
-    """What intervals are over."""
+    """Describe the intervals."""
     if not facts.has_interval:
         return ""
     settings = facts.settings
@@ -91,7 +91,7 @@ def describe_intervals(facts: RunFacts) -> str:
 
 
 def describe_software(facts: RunFacts) -> str:
-    """With which software and seed."""
+    """Describe the software and the seed."""
     return f"All results were computed with CrowdRAG {facts.code_version} (seed {facts.seed})."
 
 

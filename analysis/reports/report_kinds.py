@@ -1,4 +1,4 @@
-"""How runs of each kind are reported: which sections there are, the text about the methods, the names of parameters."""
+"""Report kinds: for each kind of run, the sections, the methods text, and the names of parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .types import About, Report, Section
 
 @dataclass(frozen=True)
 class Part:
-    """Tables and figures that stand in one section of a report."""
+    """Tables and figures of one section of a report."""
 
     key: str
     title: LazyText
@@ -24,20 +24,20 @@ class Part:
 
 @dataclass(frozen=True)
 class ReportKind:
-    """How runs whose kind begins with `prefix` are reported.
+    """Report of runs whose kind begins with `prefix`.
 
     Attributes
     ----------
     parts : callable(Run) -> tuple of Part
-        The sections in their order.
+        The sections in order.
     compose : callable(Run, About, rows by table, sections) -> Report
-        The whole, with its title and methods text.
+        The whole report with title and methods text.
     caption_parameters : callable(Run) -> mapping
-        The run's parameters as captions say them.
+        The run's parameters for captions.
     parameters_in_words : callable(Run) -> dict
-        The run's parameters as a comparison of two runs lists them.
+        The run's parameters for comparisons of two runs.
     report_url : callable(Run) -> str
-        Where the report is read.
+        URL of the report.
     """
 
     prefix: str
@@ -52,12 +52,12 @@ _KINDS: dict[str, ReportKind] = {}
 
 
 def register(kind: ReportKind) -> None:
-    """Make a kind known; called when the app is ready."""
+    """Register a report kind when the app is ready."""
     _KINDS[kind.prefix] = kind
 
 
 def of(run: Run) -> ReportKind:
-    """Return how a run is reported; raises `LookupError` for a kind of run that has no report."""
+    """Return the report kind of a run; raise `LookupError` if it has none."""
     for prefix, kind in _KINDS.items():
         if run.kind.startswith(prefix):
             return kind

@@ -1,4 +1,4 @@
-"""A report on a page: one part at a time, built once for each state of its run."""
+"""A report on a page, one section at a time; the report is cached for each state of its run."""
 
 import hashlib
 from dataclasses import replace
@@ -15,13 +15,13 @@ from . import bibliography, builder, services
 from .types import Report
 
 METHODS, PROVENANCE = "methods", "about"
-#: A page prints so many rows of a table; its files have all.
+#: Maximum number of rows of a table on a page; files have all rows.
 ROWS_PRINTED = 25
 KEPT_SECONDS = 3600
 
 
 def context(run: Run, *, part: str) -> dict[str, Any]:
-    """Return what the page of a report shows.
+    """Return the context of a report's page.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def context(run: Run, *, part: str) -> dict[str, Any]:
 
 
 def built(run: Run) -> Report:
-    """Return the report of a run without the drawings of its charts, which have addresses of their own.
+    """Return the report of a run without drawings, which have their own URLs.
 
-    It is built again only if the run's data became stale (rows may have been erased), labels changed, or the code did.
+    It is rebuilt only if the run's data became stale (rows may have been erased), or if labels or the code changed.
     """
     labels = hashlib.sha256(repr(ValueLabels.of(run.study)).encode()).hexdigest()
     since = run.stale_at.timestamp() if run.stale_at else ""

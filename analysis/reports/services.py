@@ -1,4 +1,4 @@
-"""All files of a report as one ZIP: a run, because drawing every figure in every format takes a while."""
+"""All files of a report as one ZIP, packed in a run because drawing all figures in all formats is slow."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -21,33 +21,33 @@ MEDIA_TYPE = "application/zip"
 
 
 def start(*, run: Run, by: User | None = None) -> Run:
-    """Start packing the report of a finished analysis; return the run already doing so, if there is one."""
+    """Start packing the report of a finished analysis, or return the run that is already packing it."""
     return at_work(run) or lifecycle.start(study=run.study, kind=KIND, parameters={"analysis": str(run.key)}, by=by)
 
 
 def at_work(run: Run) -> Run | None:
-    """Return the run that is packing the report of an analysis now."""
+    """Return the active run that packs the report of an analysis."""
     return _of(run).active().newest_first().first()
 
 
 def packed(run: Run) -> Artifact | None:
-    """Return the latest zip of an analysis's report."""
+    """Return the latest ZIP of an analysis's report."""
     done = _of(run).filter(state=RunState.DONE)
     return Artifact.objects.filter(run__in=done).select_related("run").order_by("-created_at", "-id").first()
 
 
 def all_at_work(study: Study) -> RunQuerySet:
-    """Return the runs that are packing a report of a study now."""
+    """Return the active runs that pack a report of a study."""
     return Run.objects.filter(study=study, kind=KIND).active().newest_first()
 
 
 def all_packed(study: Study) -> "QuerySet[Artifact]":
-    """Return all zips of reports of a study."""
+    """Return all ZIPs of a study's reports."""
     return Artifact.objects.filter(run__study=study, run__kind=KIND).order_by("pk")
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Write the zip; the effect publishes it."""
+    """Write the ZIP; the effect publishes it."""
     analysis = _analysis(work.run)
     path = _place(work)
     try:
@@ -60,7 +60,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 
 def register() -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND,
@@ -74,7 +74,7 @@ def register() -> None:
 
 
 def result_url(run: Run) -> str:
-    """Where the report is read."""
+    """Return the URL of the report."""
     key = run.parameters["analysis"]
     reported = Run.objects.filter(study=run.study, key=key).select_related("study").first()
     return report_kinds.of(reported).report_url(reported) if reported else ""
@@ -109,7 +109,7 @@ def _publish(run: Run, path: Path, name: str, digest: str) -> None:
 
 
 def _place(work: kinds.Work) -> Path:
-    """Return the path that this claim of the unit writes to; remove files that earlier, killed claims left."""
+    """Return the path for this claim of the unit; remove files left by earlier, killed claims."""
     folder = Path(settings.DATA_DIR) / "tmp"
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"report-{work.run.key}-*.partial"):

@@ -1,4 +1,4 @@
-"""A report as a value, independent of its source and of output formats."""
+"""Reports as values, independent of data source and output format."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from ..tables.display_table import DisplayTable, Value
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its caption, as a Vega-Lite specification; `alt` says what one sees."""
+    """A chart with its caption as a Vega-Lite specification; `alt` is its text alternative."""
 
     name: str
     title: str
@@ -21,7 +21,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Section:
-    """Tables and charts about one thing."""
+    """Tables and charts on one subject."""
 
     key: str
     title: str
@@ -32,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Reference:
-    """A work that is cited: its key, kind and fields as BibTeX has them."""
+    """A cited work: key, kind and fields as in BibTeX."""
 
     key: str
     kind: str
@@ -41,7 +41,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Methods:
-    """What was done, ready for a paper: paragraphs in English with citations as `[@key]`, and the works cited."""
+    """The methods text for a paper: paragraphs in English with citations as `[@key]`, and the works cited."""
 
     paragraphs: tuple[str, ...]
     references: tuple[Reference, ...]
@@ -49,16 +49,16 @@ class Methods:
 
 @dataclass(frozen=True)
 class About:
-    """What made the results: with the same inputs, parameters, seed and code they come out the same.
+    """Provenance of the results: the same inputs, parameters, seed and code reproduce them.
 
     Attributes
     ----------
     as_of : datetime
         When the judgments were read.
     finished_at : datetime or None
-        The report's only clock.
+        When the run finished. The report does not use the current time.
     stale : str
-        Why the data that the run used are others now; empty if they are not.
+        Why the data have changed since the run; empty if they have not.
     """
 
     study: str
@@ -86,10 +86,10 @@ class Report:
 
     @property
     def tables(self) -> Iterator[DisplayTable]:
-        """All tables in the order in which they are shown."""
+        """All tables in reading order."""
         return (table for section in self.sections for table in section.tables)
 
     @property
     def charts(self) -> Iterator[Chart]:
-        """All charts in the order in which they are shown."""
+        """All charts in reading order."""
         return (chart for section in self.sections for chart in section.charts)

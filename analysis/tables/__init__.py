@@ -1,1 +1,1 @@
-"""Result tables: their columns, storage, layout, and values in words."""
+"""Result tables: columns, storage, layout, and labels of values."""

@@ -1,4 +1,4 @@
-"""How values of a table are written: the same characters on the page, in HTML, PDF and LaTeX."""
+"""Formatting of table values, identical on pages and in HTML, PDF and LaTeX."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MINUS = "\u2212"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell in words; `interval` and `n` are empty where there is none, or where n has a column of its own."""
+    """A formatted cell; `interval` and `n` are empty if missing, or if n has a column of its own."""
 
     text: str
     interval: str = ""
@@ -30,9 +30,9 @@ def cells(table: DisplayTable, row: Mapping[str, Value]) -> list[Cell]:
 
 
 def cell(column: DisplayColumn, row: Mapping[str, Value]) -> Cell:
-    """Write one value, with its interval where it has one."""
+    """Format a value, with its interval if there is one."""
     is_number = column.digits is not None
-    if column.key not in row:  # nothing was asked here
+    if column.key not in row:  # not applicable in this row
         return Cell("", is_number=is_number)
     value = row[column.key]
     if value is None:
@@ -53,12 +53,12 @@ def cell(column: DisplayColumn, row: Mapping[str, Value]) -> Cell:
 
 
 def _digits(column: DisplayColumn, value: float) -> int:
-    """A count among means (as in key figures) has no decimals; grades have one only where a half is among them."""
+    """Return the number of decimals: none for counts among means, and one for grades only if some are halves."""
     return 0 if isinstance(value, int) else column.digits or 0
 
 
 def number(value: float, digits: int, is_share: bool = False) -> str:
-    """Write a number with so many decimals, a real minus sign, and no minus before zero; p below 0.0001 says so."""
+    """Format a number with a real minus sign, without minus zero; p below 0.0001 is shown as such."""
     if is_share:
         return f"{number(value * 100, digits)}\u202f%"
     text = f"{abs(value):,.{digits}f}"

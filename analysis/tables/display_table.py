@@ -1,4 +1,4 @@
-"""A table as it is shown, as a value: columns with their labels, rows in words, caption and notes."""
+"""A table for display, as a value: labelled columns, rows in words, caption and notes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class DisplayColumn:
-    """A column: its key in the rows, its label, decimals (None: text), and the keys of its interval and its n.
+    """A column: key, label, decimals (None: text), and the keys of its interval and n.
 
-    `has_n`: n has no column of its own and is said with each number. `is_key`: a number that tells rows apart.
+    `has_n`: n is shown with each number instead of in its own column. `is_key`: a number that identifies rows.
     """
 
     key: str
@@ -32,11 +32,12 @@ class DisplayTable:
     Attributes
     ----------
     rows : tuple of dict
-        By the keys of the columns, their bounds and n. Names stand in words; undefined values are None, never NaN.
+        By the keys of the columns, their bounds and n. Names are replaced by labels; undefined values are None, never
+        NaN.
     size : int
-        How many rows the table has. Of large ones (`is_whole` false) `rows` holds none.
+        Number of rows of the table; `rows` is empty for large ones (`is_whole` false).
     notes : tuple of str
-        Why some values are undefined: each reason once, with what it is about.
+        Reasons why values are undefined: each reason once, with the values concerned.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A table of results by its name."""
+"""Storage of result tables."""
 
 from typing import Any
 
@@ -12,9 +12,9 @@ class ResultTableQuerySet(models.QuerySet["ResultTable"]):
     """Queries of result tables."""
 
     def rows_where(self, path: str, **variables: Any) -> list[dict[str, Any]]:
-        """Return the rows of one table that a JSON path keeps, as in `$[*] ? (@.dimension == $dimension)`.
+        """Return the rows of one table that match a JSON path, such as `$[*] ? (@.dimension == $dimension)`.
 
-        The database picks them, so that a page about one pair does not read the labels of all.
+        The database filters them, so that a page about one pair does not read the labels of all.
         """
         kept = models.Func(
             models.F("rows"),
@@ -27,7 +27,7 @@ class ResultTableQuerySet(models.QuerySet["ResultTable"]):
 
 
 class ResultTable(models.Model):
-    """One result table of a run, named as in docs/reference/tables.md: a list of objects, one a row."""
+    """One result table of a run, named as in docs/reference/tables.md: a list of objects, one for each row."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="tables")
     name = models.CharField(max_length=50)

@@ -1,7 +1,7 @@
-"""Pivots long tables as papers print them: values of one column become columns.
+"""Pivoting of long tables into the layout of papers: values of one column become columns.
 
-Nothing is lost on the way: how many a number is of stands in a column of its own where it is the same along a row, at
-the head where it is the same down a column, in the caption where it is the same everywhere, else with each number.
+No information is lost. If n is the same along a row, it has a column of its own; if it is the same down a column, it is
+in the column's head; if it is the same everywhere, it is in the caption; otherwise it is shown with each number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 from .display_table import DisplayColumn, DisplayTable, Value
 
-#: Between a column's key and what it is spread over; in no key of a table.
+#: Separates the key of a column from the values that it is spread over; never part of a key.
 _OVER = "\x1f"
 Key = tuple[Value, ...]
 Rows = Sequence[Mapping[str, Value]]
@@ -19,8 +19,8 @@ Rows = Sequence[Mapping[str, Value]]
 def wider(table: DisplayTable, across: Sequence[str]) -> DisplayTable:
     """Return a table with one column for each combination of values of the columns `across`.
 
-    A table that cannot be told in this way (two rows for one cell, or other numbers that differ from cell to cell) is
-    returned as it is.
+    Tables that do not fit this layout (two rows for one cell, or other numbers that differ between cells) are returned
+    unchanged.
     """
     values = [column for column in table.columns if column.low]
     names = [column for column in table.columns if column.digits is None]
@@ -65,7 +65,7 @@ def wider(table: DisplayTable, across: Sequence[str]) -> DisplayTable:
 
 
 def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
-    """Heads in the order in which they come; where rows are of the same things (a matrix), in that of the rows."""
+    """Return the heads in order of appearance; in a matrix, in the order of the rows."""
     head_keys, of_rows = list(heads), list(rows)
     in_rows = [row for row in of_rows if row in head_keys]
     rest = [head for head in head_keys if head not in of_rows]
@@ -73,7 +73,7 @@ def _ordered(heads: Iterable[Key], rows: Iterable[Key]) -> list[Key]:
 
 
 def _caption(table: DisplayTable, in_rows: Sequence[DisplayColumn], in_cells: Sequence[DisplayColumn]) -> str:
-    """The caption, with the numbers that are the same everywhere, and what stands in brackets."""
+    """Return the caption with the numbers that are the same everywhere, and an explanation of the brackets."""
     notes = [f"{column.label}: {table.rows[0][column.key]:,}." for column in in_rows
             if _is_everywhere(table.rows, column.key) and isinstance(table.rows[0].get(column.key), int)]  # fmt: skip
     notes += [f"In round brackets: {column.label}." for column in in_cells]
@@ -103,7 +103,7 @@ def _key(row: Mapping[str, Value], keys: Sequence[str]) -> Key:
 
 
 def _is_settled_by(rows: Rows, keys: Sequence[str], column: str) -> bool:
-    """Whether rows that agree on the keys agree on the column."""
+    """Return whether rows with equal keys have equal values in the column."""
     seen: dict[Key, Any] = {}
     return all(seen.setdefault(_key(row, keys), row.get(column)) == row.get(column) for row in rows)
 

@@ -1,4 +1,4 @@
-"""Rows of tables as they are stored: plain numbers, None where undefined, and then why in one more column, `note`."""
+"""Stored rows of tables: plain numbers, or None if undefined with the reason in the column `note`."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ NOTE = "note"
 
 
 def number(value: float | np.floating) -> float | None:
-    """A number as a table holds it: None for NaN; never -0.0, which the database would not keep."""
+    """Return a number for storage: None for NaN, and 0.0 for -0.0, which the database would not preserve."""
     result = float(value)
     return None if np.isnan(result) else result + 0.0
 
 
 def numbers(values: NDArray[np.floating]) -> list[list[float | None]]:
-    """The same of a table of numbers."""
+    """Apply `number` to a matrix."""
     rows: list[list[float | None]] = (values + 0.0).tolist()
     return [[number(value) for value in row] for row in rows] if np.isnan(values).any() else rows  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Result tables as they are stored: rows of a run, the same as JSON and CSV, and which run is shown."""
+"""Stored result tables: rows of a run, their JSON and CSV output, and the run that is shown."""
 
 import csv
 import io
@@ -20,28 +20,28 @@ MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
 }
-#: Kinds of runs with result tables: analyses, updates of one, plans, and experiments (EXPERIMENT before their name).
+#: Kinds of runs with result tables: analyses, their updates, plans, and experiments (name prefixed with EXPERIMENT).
 ANALYSIS, UPDATE, PLAN, EXPERIMENT = "analysis", "analysis.update", "plan", "experiment."
-#: The parameter of an update that names its analysis by key.
+#: Parameter of an update with the key of its analysis.
 UPDATE_OF = "of"
-# What a spreadsheet takes for the start of a formula.
+# Characters that begin a formula in spreadsheets.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
 class WholeTable:
-    """A table with the names of its columns in their order."""
+    """A table with the ordered names of its columns."""
 
     columns: list[str]
     rows: list[Row]
 
 
 class UnknownTableError(LookupError):
-    """A run holds no table of this name, or there is no such format."""
+    """The run has no such table, or the format does not exist."""
 
 
 def full_analysis_of(run: Run) -> Run | None:
-    """The full analysis that a run is an update of; None of a run that is none, or whose analysis is gone."""
+    """Return the full analysis of an update; None if the run is not an update, or the analysis was deleted."""
     if run.kind != UPDATE:
         return None
     analyses = Run.objects.filter(study=run.study_id, key=run.parameters.get(UPDATE_OF)).select_related("study")
@@ -49,9 +49,9 @@ def full_analysis_of(run: Run) -> Run | None:
 
 
 def read(run: Run, *names: str) -> dict[str, list[Row]]:
-    """Return tables of a run by name, in one query; one that the run does not have is empty.
+    """Return tables of a run by name, in one query; missing tables are empty.
 
-    What an update did not make anew is the full analysis's that it is an update of.
+    Tables that an update did not compute are those of its full analysis.
     """
     tables = _read(run, names)
     if missing := [name for name in names if name not in tables]:
@@ -65,23 +65,23 @@ def _read(run: Run, names: Sequence[str]) -> dict[str, list[Row]]:
 
 
 def runs_with_tables() -> Q:
-    """The condition that a run is of a kind whose results are tables."""
+    """Return the condition for runs of a kind with result tables."""
     return Q(kind__in=(ANALYSIS, UPDATE, PLAN)) | Q(kind__startswith=EXPERIMENT)
 
 
-#: Where the questions of an experiment come from (`source` of its parameter `collection`): the study's own texts.
+#: Source of an experiment's questions (`source` in its parameter `collection`): the study's own texts.
 STUDY, RESPONSES = "study", "responses"
 OF_STUDY = (STUDY, RESPONSES)
 
 
 def used_texts_of_study(run: Run) -> bool:
-    """Say whether a run is an experiment on its study's own texts, and not on a file that was uploaded."""
+    """Return whether a run is an experiment on its study's own texts, not on an uploaded file."""
     source = (run.parameters.get("collection") or {}).get("source", STUDY)
     return run.kind.startswith(EXPERIMENT) and source in OF_STUDY
 
 
 def stored_table(run: Run, name: str) -> ResultTableQuerySet:
-    """Return one table of a run, to pick rows from."""
+    """Return one table of a run, for filtering its rows."""
     return ResultTable.objects.filter(run=run, name=name)
 
 
@@ -91,7 +91,7 @@ def names(run: Run) -> list[str]:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return those of these names that are of result tables, in the order of docs/reference/tables.md."""
+    """Return the names of result tables among these, in the order of docs/reference/tables.md."""
     present = set(names)
     return [name for name in TABLES if name in present]
 
@@ -111,7 +111,7 @@ def table(run: Run, name: str) -> WholeTable:
 
 
 def sizes(run: Run, *names: str) -> dict[str, int]:
-    """Return how many rows tables have, without reading them."""
+    """Return the numbers of rows of tables, without reading them."""
     length = Func(F("rows"), function="jsonb_array_length", output_field=IntegerField())
     return dict(ResultTable.objects.filter(run=run, name__in=names).values_list("name", length))
 
@@ -122,7 +122,7 @@ def write(run: Run, name: str, form: str) -> bytes:
     Raises
     ------
     UnknownTableError
-        If the run has no such table, or there is no such format.
+        If the table or the format does not exist.
     """
     if form not in MEDIA_TYPES:
         raise UnknownTableError(f"There is no table {name!r} as {form!r}. See docs/reference/tables.md for all tables.")
@@ -135,7 +135,7 @@ def _has(run: Run, name: str) -> bool:
 
 
 def render(name: str, rows: Sequence[Row], form: str) -> bytes:
-    """Write rows of the table `name`; the columns stand in their fixed order, `note` last where a row has one."""
+    """Write rows of the table `name` with its fixed order of columns, `note` last if a row has one."""
     columns = _columns(name, rows)
     if form == "json":
         return _json(rows, TABLES[name].column_names)
@@ -155,14 +155,14 @@ def _json(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
 
 def _csv(rows: Sequence[Row], columns: Sequence[str]) -> bytes:
     out = io.StringIO(newline="")
-    writer = csv.writer(out)  # lines end as RFC 4180 says, so that a stray carriage return is quoted
+    writer = csv.writer(out)  # default CRLF line ends (RFC 4180), so that stray carriage returns are quoted
     writer.writerow(columns)
     writer.writerows([_harmless(row.get(column)) for column in columns] for row in rows)
     return out.getvalue().encode()
 
 
 def _harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula; numbers stay what they are."""
+    """Return a cell that no spreadsheet takes for a formula; numbers are unchanged."""
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     return value
@@ -170,29 +170,29 @@ def _harmless(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class AnalysisState:
-    """The state of a study's analysis.
+    """State of a study's analysis.
 
     Attributes
     ----------
     run : Run or None
-        The run whose results are shown: the one asked for, else the latest analysis that is done, or its latest update
-        where these are asked for.
+        The run that is shown: the requested one, or else the latest finished analysis, or its latest update for live
+        pages.
     full : Run or None
-        The full analysis: `run`, or what it is an update of.
+        The full analysis: `run`, or the one that it updates.
     full_snapshot : Snapshot or None
-        What `full` used, without the payload.
+        Inputs of `full`, without the payload.
     newer : Run or None
-        A later run that is at work, failed or was cancelled.
+        A later run that is active, failed or was cancelled.
     snapshot : Snapshot or None
-        What `run` used, without the payload.
+        Inputs of `run`, without the payload.
     changed : bool
-        Whether the judgments or responses that count are others now.
+        Whether valid judgments or responses have changed since.
     added : int
-        How many judgments more count now (negative: fewer).
+        Number of judgments added since (negative: fewer).
     judgments : int
-        How many judgments count now, of all pools.
+        Number of valid judgments now, in all pools.
     responses : int
-        How many responses count now.
+        Number of valid responses now.
     """
 
     run: Run | None
@@ -207,5 +207,5 @@ class AnalysisState:
 
     @property
     def is_update(self) -> bool:
-        """Whether what is shown is an update of a full analysis."""
+        """Whether the run shown is an update of a full analysis."""
         return self.run is not None and self.run.kind == UPDATE

@@ -1,7 +1,7 @@
-"""What a result table is: its columns, what they are called, and what an erasure or a release must know of it.
+"""Declarations of result tables: columns, labels, and what erasures and releases must know.
 
-Everything about a table is stated here once: files, pages, reports, LaTeX, releases and docs/reference/tables.md follow
-from it. A method or an experiment declares its tables in its `tables.py`.
+Everything about a table is declared once: files, pages, reports, LaTeX, releases and docs/reference/tables.md are
+generated from it. Methods and experiments declare their tables in `tables.py`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from django.utils.functional import Promise
 
 LazyText = str | Promise
 
-#: What the ids in a column are of; `words` of a column names one of these, or "id" for others.
+#: Kinds of IDs in a column, for its `words`; "id" for others.
 PARTICIPANT, RESPONSE, TOPIC = "participant", "response", "topic"
 IDS = frozenset({PARTICIPANT, RESPONSE, TOPIC, "id"})
 
 
 class Holds(Enum):
-    """What a table's rows hold of people.
+    """What the rows of a table contain about people.
 
-    NUMBERS: of nobody. PSEUDONYMS: rows name participants or responses. WRITING: a row says how one response was
-    written, and goes with it. TEXTS: texts, or answers made of them, without saying whose.
+    NUMBERS: nothing. PSEUDONYMS: rows name participants or responses. WRITING: a row describes how one response was
+    written, and is deleted with it. TEXTS: texts, or answers derived from them, without their authors.
     """
 
     NUMBERS = "numbers"
@@ -42,21 +42,21 @@ class Column:
     key : str
         Its name in rows and files.
     label : str
-        What stands at its head.
+        Heading.
     digits : int or None
         Decimals of its numbers, 0 for counts; None for text.
     low, high : str
-        The columns with the bounds of its interval; they are shown with it and have no column of their own.
+        Columns with the bounds of its interval, which are shown together with it.
     n : str
-        The column with how many it is of. It may have a column of its own, too.
+        Column with n, the number of observations, which may also be shown separately.
     words : str or mapping
-        How to say its values: "dimension", "style", "origin", "figure" (of key figures), "question" and "answer" (of
+        How to label its values: "dimension", "style", "origin", "figure" (of key figures), "question" and "answer" (of
         surveys), one of `IDS` (ids, which pages shorten), or the words of each value.
     is_share : bool
-        Whether it is a share, said in per cent.
+        Whether it is a share, shown in per cent.
     is_key : bool
-        Whether it tells rows apart though it is a number (a statement's place). Columns of text before the first number
-        always do.
+        Whether it identifies rows although it is a number (such as a statement's index). Text columns before the first
+        number always do.
     """
 
     key: str
@@ -71,7 +71,7 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its names in files: its own, and those of its bounds."""
+        """Names in files: its own, and those of its bounds."""
         return tuple(name for name in (self.key, self.low, self.high) if name)
 
 
@@ -82,26 +82,26 @@ class Table:
     Attributes
     ----------
     name : str
-        As files, addresses and scripts call it.
+        Name in files, URLs and scripts.
     title : str
         A few words.
     caption : str
-        What the numbers are, of which judgments or texts, with which intervals. `{name}` stands for a parameter of the
-        run.
+        Meaning of the numbers, the judgments or texts used, and the intervals. `{name}` is replaced by a parameter of
+        the run.
     columns : tuple of Column
-        In the order in which they stand on pages and in files.
+        In the order of pages and files.
     holds : Holds
-        What rows hold of people.
+        What the rows contain about people.
     about : str
-        What one row is and where the method is described, for docs/reference/tables.md (Markdown, English).
+        Meaning of a row and reference to the method, for docs/reference/tables.md (Markdown, English).
     meanings : mapping of str to str
-        What columns hold, beyond their labels: by one name, or several with commas between them (Markdown, English).
+        Meanings of columns beyond their labels, by one name or several separated by commas (Markdown, English).
     is_whole : bool
-        False for tables of thousands of rows: a report says their size and where they are, and prints no rows.
+        False for tables with thousands of rows: a report gives their size and location, without rows.
     across : tuple of str
-        Columns whose values become columns where people read it: the layout of a paper. Files keep the long form.
+        Columns whose values become columns for readers, as in a paper. Files have the long form.
     unprinted : tuple of str
-        Columns that stand in the files alone.
+        Columns that are only in files.
     """
 
     name: str
@@ -117,50 +117,50 @@ class Table:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """All columns of its files in their order, `note` left out."""
+        """All columns of its files in order, without `note`."""
         return tuple(dict.fromkeys(name for column in self.columns for name in column.names))
 
     def columns_of(self, words: str) -> tuple[str, ...]:
-        """Return the names of the columns whose values are of one kind: `table.columns_of(RESPONSE)`."""
+        """Return the names of the columns with values of one kind: `table.columns_of(RESPONSE)`."""
         return tuple(column.key for column in self.columns if column.words == words)
 
 
 def estimate(key: str, label: LazyText, n: str = "", digits: int = 2) -> Column:
-    """A number whose interval stands in `low` and `high`."""
+    """Return a column of numbers with the interval in `low` and `high`."""
     return Column(key, label, digits, low="low", high="high", n=n)
 
 
 def named_estimate(key: str, label: LazyText, n: str = "", digits: int = 2) -> Column:
-    """A number whose interval stands in `KEY_low` and `KEY_high`, in tables with several."""
+    """Return a column of numbers with the interval in `KEY_low` and `KEY_high`, for tables with several."""
     return Column(key, label, digits, low=f"{key}_low", high=f"{key}_high", n=n)
 
 
 def count(key: str, label: LazyText) -> Column:
-    """A whole number."""
+    """Return a column of integers."""
     return Column(key, label, 0)
 
 
-#: All tables by name, in the order in which lists name them.
+#: All tables by name, in the order of lists.
 TABLES: dict[str, Table] = {}
 
 
 def register(tables: Iterable[Table]) -> None:
-    """Make tables known; called by what computes them."""
+    """Register tables; called by the modules that compute them."""
     TABLES.update({table.name: table for table in tables})
 
 
 def get(name: str) -> Table:
-    """Return a table by its name; of one that nobody declared any more, one without columns."""
+    """Return a table by its name; a table that is no longer declared has no columns."""
     return TABLES.get(name) or Table(name, name.replace("_", " ").capitalize(), "", ())
 
 
 class _CaptionParameters(dict[str, Any]):
-    """Parameters to fill a caption with; one that a run did not have is a dash."""
+    """Parameters for filling in a caption; missing ones become a dash."""
 
     def __missing__(self, key: str) -> str:
         return "–"
 
 
 def fill(caption: LazyText, parameters: Mapping[str, Any]) -> str:
-    """Return a caption with a run's parameters in it."""
+    """Fill the parameters of a run in a caption."""
     return str(caption).format_map(_CaptionParameters(parameters))

@@ -1,4 +1,4 @@
-"""Values of tables in words: dimensions, styles, origins, key figures, questions and answers."""
+"""Labels of values in tables: dimensions, styles, origins, key figures, questions and answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ EVERY_DIMENSION = "All dimensions"
 
 
 def figure(name: str) -> str:
-    """Return the name of a key figure in words."""
+    """Return the label of a key figure."""
     if name in FIGURES:
         return str(FIGURES[name])
     if name.startswith("responses_"):
@@ -75,46 +75,46 @@ def figure(name: str) -> str:
 
 
 def question(name: str) -> str:
-    """Return what a survey's question that has no text is called in words."""
+    """Return the label of a survey question without text."""
     return name.strip().replace("_", " ").capitalize()
 
 
 def question_with_time(text: str, kind: str) -> str:
-    """Return a question with when it was asked."""
+    """Return a question with the time when it was asked."""
     return f"{text} ({SURVEY_KINDS.get(kind, kind)})"
 
 
 def dimensions(study: Study) -> dict[str, str]:
-    """Return the labels of a study's dimensions by name: those of the latest version."""
+    """Return the labels of a study's dimensions by name, from the latest version."""
     labels = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
     return {str(name): str(label or name) for name, label in labels}
 
 
 def origin(name: str) -> str:
-    """Return an origin in words."""
+    """Return the label of an origin."""
     if name == ALL:
         return "all"
     return str(Origin[name.upper()].label) if name.upper() in Origin.names else name
 
 
 def system(row: dict[str, Any]) -> str:
-    """Return what a row of the leaderboard is about: a system by its name, all of an origin by what they are."""
+    """Return the label of a leaderboard row: the name of a system, or the label of an origin."""
     return "People" if row["kind"] == "origin" else str(row["participant"])
 
 
 def styles(study: Study) -> dict[str, str]:
-    """Return the labels of a study's styles by name, those of the latest version; and what their margin is called."""
+    """Return the labels of a study's styles by name, from the latest version, and of all styles together."""
     labels = Style.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
     return {str(name): str(label or name) for name, label in labels} | {ALL: "All styles"}
 
 
-#: A question and when it was asked ("entry", "exit"), as rows of the table `survey` name them.
+#: A question and when it was asked ("entry", "exit"), as in the table `survey`.
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Question:
-    """The text of a question, and the labels of its answers by their value."""
+    """The text of a question, and the labels of its answers by value."""
 
     text: str
     answers: Mapping[float, str] = field(default_factory=dict)
@@ -127,14 +127,14 @@ class Questions:
     Attributes
     ----------
     known : mapping of (kind, name) to Question
-        By when it is asked and the name that its answers are stored under.
+        By the time when it is asked, and the name under which its answers are stored.
     """
 
     known: Mapping[Key, Question] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Study) -> "Questions":
-        """Read a study's surveys, in one query; of a question in several versions the latest says how it is called."""
+        """Read a study's surveys in one query; the latest version of a question determines its text."""
         known = {
             (kind.value.lower(), question["name"]): _question(question)
             for kind, questions in DEFAULTS.items()
@@ -145,12 +145,12 @@ class Questions:
             for question in questions:
                 key, latest = (kind.lower(), question.get("name", "")), _question(question)
                 before = known.get(key, latest)
-                # An answer that only an earlier version offered may have been given.
+                # Answers that only an earlier version offered may exist.
                 known[key] = Question(latest.text or before.text, {**before.answers, **latest.answers})
         return cls(known)
 
     def text(self, row: Row) -> str:
-        """The question of a row, with when it was asked; of a row about two, both."""
+        """Return the question of a row with the time when it was asked; both questions of a row about two."""
         names = [name.strip() for name in row["question"].split(",")]
         kinds = [kind.strip() for kind in row["kind"].split(",")]
         kinds = kinds if len(kinds) == len(names) else kinds[:1] * len(names)
@@ -160,7 +160,7 @@ class Questions:
         return " / ".join(question_with_time(text, kind) for text, kind in zip(questions, kinds, strict=True))
 
     def answer(self, row: Row) -> str:
-        """The label of a row's answer: its number if it has no label, "" in rows without an answer."""
+        """Return the label of a row's answer: its number if it has no label, "" in rows without an answer."""
         if row["option"] is None:
             return ""
         question = self.known.get((row["kind"], row["question"]))
@@ -172,7 +172,7 @@ class Questions:
 
 
 def _question(definition: Mapping[str, object]) -> Question:
-    """A question of a survey. The ends of a scale say what they mean beside their number."""
+    """Return a question of a survey. The ends of a scale have their meaning next to the number."""
     options = definition.get("options")
     labels = {
         float(option["value"]): str(option["label"])
@@ -200,7 +200,7 @@ class ValueLabels:
         return cls(dimensions(study), styles(study), Questions.of(study))
 
     def value_in_words(self, column: Column, value: Any, row: Row) -> Value:
-        """Return a value of a row as it is shown: names in words, NaN and the infinite as None."""
+        """Return a value of a row for display: names as labels, NaN and infinity as None."""
         if column.words == "question":
             return self.questions.text(row)
         if column.words == "answer":

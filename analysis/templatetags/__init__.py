@@ -1,1 +1,1 @@
-"""Tags of pages of results."""
+"""Template tags of results pages."""

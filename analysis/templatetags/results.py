@@ -1,4 +1,4 @@
-"""How pages of results write ids, charts and captions."""
+"""Template tags that format IDs, charts and captions on results pages."""
 
 import re
 from typing import Any
@@ -27,7 +27,7 @@ LONGEST = 24
 
 @register.filter
 def short(name: str) -> str:
-    """Write an id as short as it can be told apart: of a UUID the first group, of others as much as fits."""
+    """Shorten an ID: a UUID to its first group, others to the available space."""
     if UUID.match(name):
         return f"{name[:8]}…"
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
@@ -35,7 +35,7 @@ def short(name: str) -> str:
 
 @register.inclusion_tag("analysis/figures/_chart.html", takes_context=True)
 def result_chart(context: template.Context, name: str) -> dict[str, Any]:
-    """A chart of this run with its caption: `{% result_chart "agreement" %}`."""
+    """Show a chart of this run with its caption: `{% result_chart "agreement" %}`."""
     run = context["run"]
     declared = FIGURES[name]
     return {
@@ -50,7 +50,7 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def table_caption(context: template.Context, name: str) -> str:
-    """The caption that a table has everywhere: `<caption>{% table_caption "agreement" %}</caption>`."""
+    """Return the standard caption of a table: `<caption>{% table_caption "agreement" %}</caption>`."""
     run = context["run"]
     caption = fill(get(name).caption, report_kinds.of(run).caption_parameters(run))
     return undefined_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
@@ -58,49 +58,49 @@ def table_caption(context: template.Context, name: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def promised(context: template.Context, caption: str, name: str) -> str:
-    """A caption of a page's own about a table: `{% promised caption "agreement" as caption %}`."""
+    """Add a note on missing intervals to a page's own caption: `{% promised caption "agreement" as caption %}`."""
     return undefined_values.with_interval_note(caption, [name], context.get("no_intervals") or {})
 
 
 @register.simple_tag
 def report_tables(run: Run, tables: tuple[Table, ...]) -> list[DisplayTable]:
-    """Some tables of a run as its report shows them: `{% report_tables run method.tables as shown %}`."""
+    """Return tables of a run as in its report: `{% report_tables run method.tables as shown %}`."""
     return list(builder.tables_of(run, tables))
 
 
 @register.simple_tag
 def tables_named(run: Run, *names: str) -> list[DisplayTable]:
-    """The same by name: `{% tables_named run "agreement_ac1" as tables %}`."""
+    """Return tables of a run by name: `{% tables_named run "agreement_ac1" as tables %}`."""
     return list(builder.tables_of(run, [get(name) for name in names]))
 
 
 @register.simple_tag
 def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
-    """Those of some figures that the run holds something for."""
+    """Return the figures for which the run has data."""
     return [figure for figure in figures if figure_module.has_something(run, figure)]
 
 
 @register.filter
 def departures(run: Run) -> str:
-    """The parameters of an analysis that are not the defaults, in a row: "Bootstrap resamples: 100, Seed: 2"."""
+    """Describe the parameters that differ from the defaults: "Bootstrap resamples: 100, Seed: 2"."""
     return ", ".join(f"{label}: {value}" for label, value in queries.changed_parameters(run))
 
 
 @register.filter
 def first_rows(rows: tuple[dict[str, Value], ...], most: int | str) -> tuple[dict[str, Value], ...]:
-    """The first rows of a table; all of them without a number."""
+    """Return the first rows of a table, or all of them without a number."""
     return rows[:most] if isinstance(most, int) else rows
 
 
 @register.filter
 def report_cells(table: DisplayTable, row: dict[str, Value]) -> list[cells.Cell]:
-    """The cells of a row of a report's table, written."""
+    """Return the formatted cells of a row in a report's table."""
     return cells.cells(table, row)
 
 
 @register.simple_tag
 def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
-    """A cell with a p-value; a dash with the reason as its title where there is none."""
+    """Return a cell with a p-value; if there is none, a dash with the reason as its title."""
     if value is None:
         return format_html('<td class="num" data-value="" title="{}">{}</td>', note, figure(None))
     marks = format_html(' <span class="mark">{}</span>', stars) if stars else ""
@@ -111,17 +111,17 @@ def p_cell(value: float | None, stars: str = "", note: str = "") -> SafeString:
 
 @register.filter
 def visible(text: str) -> str:
-    """A text of others with its unseen characters shown."""
+    """Make invisible characters in a user's text visible."""
     return typesetter.visible(text)
 
 
 @register.filter
 def named(mapping: dict[str, Any], name: str) -> Any:
-    """The value of a name in a mapping."""
+    """Return the value of a name in a mapping."""
     return mapping.get(name, "")
 
 
 @register.filter
 def number(value: int) -> str:
-    """A whole number with thousands separators."""
+    """Format an integer with thousands separators."""
     return f"{value:,}"

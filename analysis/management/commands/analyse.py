@@ -15,7 +15,7 @@ from crowdrag.studies.models import Study
 
 
 def _option(parameter: Parameter) -> dict[str, Any]:
-    """How a parameter is read from the command line."""
+    """Return the command-line arguments of a parameter."""
     about = ". ".join(str(text) for text in (parameter.label, parameter.help) if text)
     if parameter.kind == "flag":
         value = not parameter.default

@@ -129,7 +129,7 @@ class Command(RunCommand):
 
 
 def _forecast_values(expected: services.CostForecast) -> dict[str, Any]:
-    """Return an estimate for scripts; the cost is in the study's currency."""
+    """Return a cost estimate for scripts, in the study's currency."""
     estimate = expected.estimate
     return {
         "questions": estimate.queries,
@@ -201,7 +201,7 @@ def _searched(study: Study, options: dict[str, Any]) -> Upload:
 
 
 def _pair(text: str, experiment: Experiment) -> tuple[str, Any]:
-    """Read `KEY=VALUE` by the parameter's kind; the experiment refuses unknown names."""
+    """Read `KEY=VALUE` by the parameter's kind; the experiment rejects unknown names."""
     name, equals, value = text.partition("=")
     if not equals:
         raise BadParameterError(f"--set needs KEY=VALUE, not {text!r}.")

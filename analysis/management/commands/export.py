@@ -62,7 +62,7 @@ class Command(RunCommand):
 
 
 def _copy(artifact: Artifact, out: Path) -> None:
-    """Copy a finished export; it comes under its name when it is whole and what it was."""
+    """Copy a finished export; it gets its final name when it is complete and verified."""
     partial = out.with_name(f".{out.name}.{uuid.uuid4().hex}.partial")
     digest = hashlib.sha256()
     try:

@@ -14,7 +14,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_alpha(facts: RunFacts) -> str:
-    """Krippendorff's alpha, and the splits it is given for."""
+    """Describe the alpha computed and the splits it was computed on."""
     if not facts.measured("agreement", "alpha"):
         return ""
     splits = ""
@@ -31,14 +31,14 @@ def describe_alpha(facts: RunFacts) -> str:
 
 
 def describe_other_pools(facts: RunFacts) -> str:
-    """Whose agreement stands beside the pool's."""
+    """Describe the other pools whose agreement is reported beside that of the analysed pool."""
     coders = [word for key, word in ((Coders.EXPERT, "of experts"), (Coders.POINTWISE, "of pointwise ratings"))
             if facts.measured("agreement", "alpha", coders=key)]  # fmt: skip
     return f"We also report the agreement {enumerated(coders)}." if coders else ""
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.overview(study, state)
 
 

@@ -20,29 +20,28 @@ from ..settings import AnalysisSettings
 Mask = NDArray[np.bool_]
 #: Unit, coder and value of each vote.
 Votes = tuple[Ints, Ints, Ints]
-#: Coders who were chosen. All others are draws from many who might have been asked, so that intervals are over them
-#: too.
+#: Selected coders. All others are a sample of people who might have judged, so their intervals include judges.
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "this split has no presented pair with judgments by two people or more"
 ONE_TOPIC = (
     f"an interval needs at least two topics (usually more), {agreement.FEWEST_CODERS} judges unless they were "
     "selected, and judgments that differ"
 )
-#: Coders whose intervals hold the true value too rarely to be shown (docs/methods/intervals.md).
+#: Coders whose intervals have too low a coverage to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
 TOO_RARELY = "no interval: the excluded judges depend on the same votes, so intervals would be too narrow"
 
 
 @dataclass
 class _Means:
-    """Alpha of each dimension with its terms, by split and coders, for the mean over dimensions."""
+    """Alpha of each dimension by split and coders, with the terms needed for the mean over dimensions."""
 
     points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     terms: dict[tuple[str, str], list[Terms]] = field(default_factory=dict)
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Agreement of the pool, then of experts and pointwise raters where there are any."""
+    """Compute the agreement of the analysed pool, and of experts and pointwise raters if there are any."""
     tables: Tables = {"agreement": [], "agreement_means": [], "agreement_ac1": []}
     for fitted, coders, corrected, masks in _parts(analysed):
         computed = of_pairs(fitted, coders=coders, corrected=corrected, masks=masks, settings=analysed.settings)
@@ -52,7 +51,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def _parts(analysed: Context) -> Iterator[tuple[Fitted, str, str | None, dict[str, Mask]]]:
-    """The parts of the pool whose agreement is reported, with the names of their judges."""
+    """Yield the parts of the pool whose agreement is reported, with the names of their judges and the splits."""
     pool, fitted = analysed.inputs.pool, analysed.fitted
     masks = dict(analysed.masks)
     if EXPERT in fitted and pool != EXPERT:
@@ -67,9 +66,10 @@ def _parts(analysed: Context) -> Iterator[tuple[Fitted, str, str | None, dict[st
 
 
 def split_masks(fitted: Fitted) -> dict[str, Mask]:
-    """Which units are differentiable, by the votes of all their judges; all of them where pairs were not compared.
+    """Return the units of each split: complete and, for compared pairs, differentiable and minimal.
 
-    Pairs that nobody but one judged are neither differentiable nor not: one vote is always its own majority.
+    All votes of the analysed pool define the splits. Pairs with only one judge are neither differentiable nor minimal:
+    a single vote is always its own majority.
     """
     preferences = [fit.counts for fit in fitted.fits if fit.dimension.is_preference]
     masks = {Split.COMPLETE.value: np.ones(len(fitted.pool.units), dtype=bool)}
@@ -89,7 +89,7 @@ def of_pairs(
     masks: dict[str, Mask],
     settings: AnalysisSettings,
 ) -> Tables:
-    """Rows of one pool: its own coders and, if named, the corrected ones; and the means over dimensions."""
+    """Compute the rows of one pool: all coders, the corrected coders if named, and the means over dimensions."""
     if not fitted.fits:
         return {}
     means = _Means()
@@ -113,9 +113,9 @@ def of_pairs(
 
 
 def _votes_of(fit: Fit, keep: Mask, mask: Mask) -> tuple[Ints, Votes]:
-    """Some of the votes on some of the units: their counts by pairable unit, and the votes one by one.
+    """Select votes on some units: the counts by pairable unit, and the individual votes.
 
-    What counts for agreement are units with at least two judgments; the figures say how many those are.
+    Agreement is computed from units with at least two judgments; the reported counts refer to these.
     """
     counts = fit.counts_of(keep)
     pairable = mask & (counts.sum(axis=1) > 1)
@@ -124,7 +124,7 @@ def _votes_of(fit: Fit, keep: Mask, mask: Mask) -> tuple[Ints, Votes]:
 
 
 def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, where: tuple[str, str]) -> Row:
-    """Alpha of some of the votes (None: nobody's competence is known) on some of the units."""
+    """Compute alpha of some votes on some units; `keep` is None if no competences could be estimated."""
     if keep is None:
         return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
     counts, votes = _votes_of(fit, keep, mask)
@@ -144,7 +144,7 @@ def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, 
 
 
 def _ac1(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, coders: str) -> Row:
-    """AC1 of the same votes on the same units."""
+    """Compute Gwet's AC1 of the same votes on the same units."""
     if keep is None:
         return {"ac1": None, "low": None, "high": None, "items": 0, NOTE: fit.problem}
     counts, votes = _votes_of(fit, keep, mask)
@@ -159,12 +159,12 @@ def _ac1(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, coders: str) -> R
 
 
 def _domain(fit: Fit) -> tuple[int, ...] | None:
-    """Along which values alpha counts distances: A, N, B (None), or those of a rating."""
+    """Return the values between which alpha measures distances: those of a rating, or None for A, N and B."""
     return None if fit.dimension.is_preference else fit.dimension.domain
 
 
 def _mean_rows(means: _Means) -> list[Row]:
-    """The mean over dimensions of each split and coders, with its interval, for pages at a glance."""
+    """Return the mean over dimensions for each split and coders, with its interval, for summary pages."""
     rows = []
     for where, points in means.points.items():
         split, coders = where
@@ -175,7 +175,7 @@ def _mean_rows(means: _Means) -> list[Row]:
 
 
 def _with_interval(name: str, value: float, terms: Terms, coders: str) -> Row:
-    """A measure of agreement with the ends of its interval, and why where it has none."""
+    """Return an agreement measure with its interval, and the reason if there is no interval."""
     low, high = interval_of(value, terms, upper_bound=1.0)
     row: Row = {name: number(value), "low": number(low), "high": number(high)}
     if row["low"] is None:
@@ -184,7 +184,7 @@ def _with_interval(name: str, value: float, terms: Terms, coders: str) -> Row:
 
 
 def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[str, Mask]:
-    """The crowd's splits for the experts' pairs; those that the crowd did not judge are in the complete one only."""
+    """Restrict the crowd's splits to the experts' pairs; pairs without crowd judgments are in `complete` only."""
     unit_index = {unit[:2]: i for i, unit in enumerate(main.pool.units)}
     known = [unit_index.get(unit[:2], -1) for unit in expert.pool.units]
     masks_of_expert_pairs = {Split.COMPLETE.value: np.ones(len(known), dtype=bool)}
@@ -195,11 +195,11 @@ def expert_masks(expert: Fitted, main: Fitted, masks: dict[str, Mask]) -> dict[s
 
 
 def judged_by(others: Fitted, main: Fitted) -> Mask:
-    """Which of the pool's pairs another pool judged too, as presented."""
+    """Return the pairs of the pool that another pool judged too, in the same order of presentation."""
     theirs = {unit[:2] for unit in others.pool.units}
     return np.array([unit[:2] in theirs for unit in main.pool.units], dtype=bool)
 
 
 def coders_of(pool: str) -> str:
-    """What the coders of a pool are called in the table."""
+    """Return the name of a pool's coders in the table."""
     return Coders(pool).value

@@ -7,7 +7,7 @@ from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Alpha with its interval by dimension, one colour for each kind of coders, one panel for each split."""
+    """Alpha with its interval by dimension; a colour for each kind of coders, a panel for each split."""
     import altair as alt
 
     rows = tables["agreement"]

@@ -15,7 +15,7 @@ from .. import undefined_values
 from ..undefined_values import reasons
 
 HEADLINE = ("topics_judged", "responses_judged", "pairs", "judges", "judgments", "differentiable_share")
-#: The same of a study that nobody has judged yet.
+#: The headline of a study without judgments.
 WRITTEN = ("topics", "responses", "judgments")
 
 
@@ -30,7 +30,7 @@ class DimensionColumn:
 
 
 def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
-    """Return what the page shows; nothing but the state where there is no result yet."""
+    """Return the context of the page; without a result, only the state."""
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
@@ -45,7 +45,7 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
     pool_coders = [Coders(state.run.parameters.get("pool", "crowd").lower()), Coders.CORRECTED]
     crowd = [row for row in tables["agreement"] if row["coders"] in pool_coders and row["split"] != Split.EXPERT_PAIRS]
     quarter = [row for row in tables["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
-    # The crowd on the pairs that experts judged stands beside the experts.
+    # The crowd's agreement on the experts' pairs belongs next to that of the experts.
     others = [row for row in tables["agreement"] if row not in crowd and row not in quarter]
     return {
         "headline": [by_name[name] for name in headline if name in by_name],
@@ -63,7 +63,7 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
 
 
 def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str, Any]:
-    """Rows by dimension, a cell for each split and coders, and the means over dimensions below."""
+    """Rows by dimension, with a cell for each split and coders, and the means over dimensions."""
     keys = list(dict.fromkeys((row["split"], row["coders"]) for row in rows))
     keys.sort(key=lambda key: (list(Split).index(Split(key[0])), list(Coders).index(Coders(key[1]))))
     cells = {(row["dimension"], row["split"], row["coders"]): row for row in rows}

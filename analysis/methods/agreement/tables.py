@@ -1,4 +1,4 @@
-"""Tables of agreement: their columns, and how people read them."""
+"""Tables of agreement: columns and captions."""
 
 from analysis.enums import Split
 

@@ -1,4 +1,4 @@
-"""What responses cite, in which order, and where."""
+"""Citations: which passages responses cite, in which order, and where."""
 
 from ..lengths import PAGE
 from ..method import WRITING, Method
@@ -7,7 +7,7 @@ from . import compute, figures, tables
 
 
 def describe_citations(facts: RunFacts) -> str:
-    """How the choice of passages is described."""
+    """Describe how passage selection was measured."""
     measures = []
     if facts.measured("citation_overlap", "jaccard"):
         measures.append("the Jaccard coefficient of the sets of passages that two responses cite")

@@ -1,4 +1,4 @@
-"""What is cited, in which order, and where (crowdrag25, sections 4.2, 4.3, 4.5; Table 3, Figures 2 and 4)."""
+"""Cited passages, their order and their positions (crowdrag25, sections 4.2, 4.3, 4.5; Table 3, Figures 2 and 4)."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
@@ -19,12 +19,12 @@ from ..text_features import TextFeatures
 RETRIEVED = "retrieved"
 CITED, UNCITED = "cited", "uncited"
 
-#: A style, the name of a pair, the place of its topic in the weights, and a value.
+#: Style, name of a pair of sets, index of the topic in the weights, and value.
 Value = tuple[str, str, int, float]
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """All tables about citations."""
+    """Compute all tables of citations."""
     inputs, features, resampling = analysed.inputs, analysed.text_features, analysed.topics_of_responses
     if not features:
         return {}
@@ -39,7 +39,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def rank_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
-    """How probable it is that the passage at a rank is cited, of the responses whose author had one there."""
+    """Compute the citation probability by rank, over responses with a passage at that rank."""
     rows: list[Row] = []
     for style, origin, members in _grouped(inputs, features):
         topic = resampling.places([inputs.responses[member.index] for member in members])
@@ -58,7 +58,7 @@ def rank_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resa
 
 
 def median_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
-    """The median rank of what a response cites and of what it does not, mean over responses."""
+    """Compute the median rank of cited and of uncited passages per response, averaged over responses."""
     rows: list[Row] = []
     for style, origin, members in _grouped(inputs, features):
         topic = resampling.places([inputs.responses[member.index] for member in members])
@@ -73,7 +73,7 @@ def median_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Re
 def density_rows(
     inputs: Inputs, features: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
 ) -> list[Row]:
-    """How densely statements with citations end along the text: 1 throughout if evenly."""
+    """Compute the density of citations by text position; evenly spread citations have density 1 everywhere."""
     bins = settings.density_bins
     rows: list[Row] = []
     for style, origin, members in _grouped(inputs, features):
@@ -90,7 +90,10 @@ def density_rows(
 
 
 def _pairs(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> tuple[list[Value], list[Value]]:
-    """Overlap and order of each response with what it was given, and of each two of one topic and style."""
+    """Return overlap and rank order of citations.
+
+    They are computed between each response and its passages, and between responses to the same topic in the same style.
+    """
     overlap: list[Value] = []
     order: list[Value] = []
     for response_features in features:
@@ -110,7 +113,7 @@ def _pairs(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampl
 
 
 def _of_one_slot(inputs: Inputs, features: Sequence[TextFeatures]) -> Iterator[tuple[TextFeatures, TextFeatures]]:
-    """Each two responses to one topic in one style."""
+    """Yield all pairs of responses to the same topic in the same style."""
     slots: dict[tuple[str, str], list[TextFeatures]] = {}
     for response_features in features:
         response = inputs.responses[response_features.index]
@@ -122,7 +125,10 @@ def _of_one_slot(inputs: Inputs, features: Sequence[TextFeatures]) -> Iterator[t
 def _as_passages(
     inputs: Inputs, first: TextFeatures, second: TextFeatures
 ) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
-    """What two responses cite, told apart alike: by rank, or by text if their authors had other lists of passages."""
+    """Return the citations of two responses with comparable identifiers.
+
+    These are ranks, or passage texts if the authors had different lists of passages.
+    """
     if first.ranking == second.ranking:
         return first.cited, second.cited
     one, other = (
@@ -135,7 +141,7 @@ def _as_passages(
 def _pair_rows(
     inputs: Inputs, features: Sequence[TextFeatures], values: Sequence[Value], name: str, resampling: Resampling
 ) -> list[Row]:
-    """The mean of a measure by style and pair; `n` responses or pairs of responses for which it is defined."""
+    """Compute the mean of a measure by style and pair of sets; `n` counts the cases where it is defined."""
     by_key: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for style, pair, topic, value in values:
         by_key.setdefault((style, pair), []).append((topic, value))

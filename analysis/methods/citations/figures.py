@@ -1,4 +1,4 @@
-"""What responses cite: along the ranks of the passages, and along the text (crowdrag25, Figures 2 and 4)."""
+"""Citations by passage rank and by text position (crowdrag25, Figures 2 and 4)."""
 
 from ...figures.figure import Figure
 from ...figures.vega_lite import (
@@ -18,7 +18,7 @@ from .tables import PASSAGES
 
 
 def ranks(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Probability of being cited over rank, a panel for each style."""
+    """Citation probability by rank, a panel for each style."""
     return _lines(
         tables["citation_ranks"], labels, colours, x="rank", y="probability", x_title="Rank",
         y_title="Probability of being cited",
@@ -26,7 +26,7 @@ def ranks(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def density(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Density of citations over the text, a panel for each style."""
+    """Citation density by text position, a panel for each style."""
     rows = [row | {"middle": (row["start"] + row["end"]) / 2} for row in tables["citation_density"]]
     return _lines(
         rows, labels, colours, x="middle", y="density", x_title="Position in the text",
@@ -78,7 +78,7 @@ def _lines(
     y_title: str,
     even: float | None = None,
 ) -> Spec:
-    """A line with its interval for each origin, a panel for each style; a dashed rule where all would be even."""
+    """Line with interval for each origin, a panel for each style; a dashed line marks an even distribution."""
     import altair as alt
 
     rows = [row for row in rows if row[y] is not None]

@@ -1,4 +1,4 @@
-"""Tables of citations: their columns, and how people read them."""
+"""Tables of citations: columns and captions."""
 
 from ...tables.table import Column, Table, count, estimate
 from ..shared_columns import ORIGIN, STYLE

@@ -1,4 +1,4 @@
-"""Competence of judges, and the labels that their votes give (docs/methods/competence.md)."""
+"""Competence of judges and gold labels from their votes (docs/methods/competence.md)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_mace(facts: RunFacts) -> str:
-    """How competence and gold labels were estimated."""
+    """Describe how competence and gold labels were estimated."""
     if not facts.measured("mace", "log_likelihood"):
         return ""
     fixed = mace.MaceSettings()
@@ -43,7 +43,7 @@ def describe_mace(facts: RunFacts) -> str:
 
 
 def describe_correction(facts: RunFacts) -> str:
-    """Whose judgments the corrected crowd leaves out."""
+    """Describe which judgments the corrected crowd excludes."""
     if not facts.measured("agreement", "alpha", coders=Coders.CORRECTED):
         return ""
     quarter = ""
@@ -60,7 +60,7 @@ def describe_correction(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.participants(
         study,
         state,
@@ -84,7 +84,7 @@ PAGE = Page(
 
 
 def pairs_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page of pairs shows."""
+    """Build the template context of the page of pairs."""
     chosen = {name: query.get(name, "") for name in ("topic", "dimension", "label", "sort")}
     return queries.pairs(study, state, page=query.get("page"), **chosen)
 

@@ -1,4 +1,4 @@
-"""Competence of participants, and the label that each pair's votes give (docs/methods/competence.md)."""
+"""Competence of participants and gold labels of pairs (docs/methods/competence.md)."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ UPDATED = "an update reuses the full analysis for dimensions without new judgmen
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Who can be trusted, what label holds, and how well both are determined."""
+    """Compute competences, gold labels, and measures of how well the fits are determined."""
     main = analysed.main
     return {
         "competence": competence_rows(main),
@@ -24,7 +24,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def competence_rows(fitted: Fitted) -> list[Row]:
-    """One row a participant and dimension on which they judged."""
+    """Make one row for each participant and dimension they judged."""
     rows = []
     for fit in fitted.fits:
         judged = np.bincount(fit.seen[1], minlength=len(fitted.pool.participants))
@@ -37,7 +37,7 @@ def competence_rows(fitted: Fitted) -> list[Row]:
 
 
 def gold_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
-    """One row a presented pair and dimension on which it was judged: posterior and most probable label."""
+    """Make one row for each presented pair and judged dimension: posterior and most probable label."""
     rows = []
     names = [response.name for response in inputs.responses]
     for fit in fitted.fits:
@@ -58,7 +58,7 @@ def gold_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
 
 
 def model_rows(fitted: Fitted) -> list[Row]:
-    """How well each fit is determined: where the restarts ended, and how often they say the same."""
+    """Make one row for each fit: the final likelihoods of the restarts, and how often their labels agree."""
     rows: list[Row] = []
     for fit in fitted.fits:
         row: Row = {"dimension": fit.dimension.name}

@@ -7,7 +7,7 @@ BINS = 20
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """How many participants have which spam probability, by dimension; the corrected crowd's limit as a line."""
+    """Histogram of spam probabilities by dimension, with the threshold of the corrected crowd as a line."""
     import altair as alt
 
     rows = tables["competence"]

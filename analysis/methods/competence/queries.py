@@ -1,4 +1,4 @@
-"""Pages about those who judged and about presented pairs: who can be trusted, each pair's label and votes."""
+"""Pages about judges and presented pairs: competences, gold labels and votes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from ...tables.rows import Row
 from ...tables.run_tables import AnalysisState
 
 PARTICIPANTS_PER_PAGE = 50
-#: Judges whose votes stand beside those of the analysed ones on the page of a pair.
+#: Kinds of judges whose votes are shown next to those of the analysed judges on the page of a pair.
 OTHER_JUDGES = {
     EXPERT: "expert",
     COMBINED: "language model, all dimensions at once",
@@ -29,7 +29,7 @@ OTHER_JUDGES = {
 
 
 def participants(study: Study, state: AnalysisState, *, text: str, sort: str, page: str | None) -> dict[str, Any]:
-    """Return the table of participants, a page at a time, sorted by what is asked for."""
+    """Return a page of the table of participants, sorted as requested."""
     if state.run is None:
         return {}
     rows = run_tables.read(state.run, "competence")["competence"]
@@ -53,7 +53,7 @@ def participants(study: Study, state: AnalysisState, *, text: str, sort: str, pa
 
 
 def _notes(rows: list[Row], labels: dict[str, str]) -> list[tuple[str, str]]:
-    """What could not be said, and of which dimension: each reason once a dimension."""
+    """Return each reason why values are undefined, once for each dimension."""
     undefined = [(str(row["note"]), str(row["dimension"])) for row in rows if "note" in row]
     return list(dict.fromkeys((reason, labels.get(name, name)) for reason, name in undefined))
 
@@ -75,7 +75,7 @@ def _people(rows: list[Row], names: list[str]) -> list[dict[str, Any]]:
 
 
 def _sort(people: list[dict[str, Any]], sort: str, names: list[str]) -> None:
-    """Sort by a column; who has no value in it comes last either way."""
+    """Sort by a column; participants without a value come last in both directions."""
     key, descending = sort.lstrip("-"), sort.startswith("-")
     if key in names:
         column = names.index(key)
@@ -91,13 +91,16 @@ def _sort(people: list[dict[str, Any]], sort: str, names: list[str]) -> None:
 
 
 def _ids(study: Study, state: AnalysisState, names: list[str]) -> dict[str, int]:
-    """Row ids of participants by pseudonym, for links; of the kind that judged where two kinds share a pseudonym."""
+    """Return participants' primary keys by pseudonym, for links.
+
+    If participants of two kinds share a pseudonym, take the kind that judged.
+    """
     participants = Participant.objects.filter(study=study, external_id__in=names, assignments__isnull=False).distinct()
     return dict(participants.order_by("-id").values_list("external_id", "id"))
 
 
 def participant(study: Study, state: AnalysisState, person: Participant) -> dict[str, Any]:
-    """Return one participant's judgments: by dimension, and pair by pair beside the gold label."""
+    """Return the judgments of one participant by dimension, and pair by pair with the gold labels."""
     if state.run is None:
         return {}
     labels = value_labels.dimensions(study)
@@ -127,7 +130,7 @@ def participant(study: Study, state: AnalysisState, person: Participant) -> dict
 
 
 def _answers(inputs: Inputs, name: str, k: int | None) -> dict[tuple[int, str], tuple[str, bool]]:
-    """What a participant answered to each unit and dimension, and whether agreement is computed from it."""
+    """Return a participant's answers by unit and dimension, and whether they count towards agreement."""
     pool = inputs.main
     if name not in pool.participants:
         return {}
@@ -147,7 +150,7 @@ def _pairs(
     gold: dict[tuple[str, str, str], str | None],
     dimensions: list[str],
 ) -> list[dict[str, Any]]:
-    """The pairs that a participant judged, each with the answers in the order of the dimensions."""
+    """Return the pairs that a participant judged, each with the answers in the order of the dimensions."""
     units = list(dict.fromkeys(unit for unit, _dimension in answers))
     sides = {unit: inputs.sides(unit) for unit in units}
     ids = pair_ids(study, list(sides.values()))
@@ -173,7 +176,7 @@ def _cell(answer: tuple[str, bool] | None, label: str | None) -> dict[str, Any] 
 
 
 def _tally(cells: list[dict[str, Any] | None]) -> dict[str, Any]:
-    """How often each answer was given, and how often it was the gold label."""
+    """Count each answer, and how often it was the gold label."""
     answered = [cell for cell in cells if cell is not None]
     labelled = [cell for cell in answered if cell["gold"] is not None]
     agreeing = sum(cell["agrees"] for cell in labelled)
@@ -185,7 +188,7 @@ def _tally(cells: list[dict[str, Any] | None]) -> dict[str, Any]:
 
 
 def pair_ids(study: Study, sides: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Row ids of presented pairs by the ids of their responses, for links."""
+    """Return the primary keys of presented pairs by their response IDs, for links."""
     lefts = {left for left, _right in sides}
     rows = Pair.objects.filter(study=study, a__external_id__in=lefts).values_list(
         "a__external_id", "b__external_id", "id"
@@ -202,7 +205,7 @@ Question = tuple[str, str, str]
 def pairs(
     study: Study, state: AnalysisState, *, topic: str, dimension: str, label: str, sort: str, page: str | None
 ) -> dict[str, Any]:
-    """Return labels of pairs that pass the filters, a page at a time."""
+    """Return a page of the labels of pairs that pass the filters."""
     if state.run is None:
         return {}
     rows = run_tables.read(state.run, "gold")["gold"]
@@ -251,7 +254,7 @@ def pairs(
 
 
 def _names(study: Study, sides: list[tuple[str, str]]) -> dict[str, str]:
-    """What responses are called, by their ids."""
+    """Return the display names of responses by ID."""
     response_names = {name for side in sides for name in side}
     responses = Response.objects.filter(study=study, external_id__in=response_names).with_people().defer("text")
     return {response.external_id: response.label for response in responses}
@@ -262,12 +265,12 @@ def _certainty(row: Row) -> float:
 
 
 def _counts(inputs: Inputs, questions: set[Question]) -> dict[Question, tuple[int, int, int]]:
-    """How often a, n and b were answered, for some pairs and dimensions."""
+    """Count the answers A, N and B for some pairs and dimensions."""
     pool = inputs.main
     unit_of = {inputs.sides(i): i for i in range(len(pool.units))}
     place_of = {inputs.dimensions[index].name: index for index in np.unique(pool.dimension).tolist()}
     counts = {}
-    # Judgments stand in the order of dimension and unit, so that those of one question lie together.
+    # Judgments are sorted by dimension and unit, so those of one question are adjacent.
     key = pool.dimension * len(pool.units) + pool.unit
     for left, right, dimension in questions:
         question = place_of[dimension] * len(pool.units) + unit_of[left, right]
@@ -278,7 +281,7 @@ def _counts(inputs: Inputs, questions: set[Question]) -> dict[Question, tuple[in
 
 
 def pair(study: Study, state: AnalysisState, pair: Pair) -> dict[str, Any]:
-    """Return the two responses of a pair, and by dimension who answered what, how trusted they are, and the label."""
+    """Return the two responses of a pair, and for each dimension the votes, the voters' competences and the label."""
     context: dict[str, Any] = {"sides": _sides(pair), "questions": []}
     if state.run is None:
         return context
@@ -329,9 +332,9 @@ def _label_name(row: Row) -> str:
 
 
 def _votes(inputs: Inputs, left: str, right: str, k: int | None) -> dict[str, list[dict[str, Any]]]:
-    """The votes of one presented pair by dimension, as the run used them: those of the analysed judges, then others.
+    """Return the votes on a presented pair by dimension, as the run used them: the analysed judges first, then others.
 
-    `judges` says who the others are; it is empty for the analysed judges, whose votes alone make the gold label.
+    `judges` names the other kinds of judges; it is empty for the analysed judges, who alone determine the gold label.
     """
     names = {response.name: index for index, response in enumerate(inputs.responses)}
     sides = (names.get(left), names.get(right))

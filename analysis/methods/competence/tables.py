@@ -1,4 +1,4 @@
-"""Tables of competence and gold labels: their columns, and how people read them."""
+"""Tables of competence and gold labels: columns and captions."""
 
 from analysis.enums import Label
 

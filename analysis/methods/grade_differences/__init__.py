@@ -7,7 +7,7 @@ from . import compute, tables
 
 
 def describe_tests(facts: RunFacts) -> str:
-    """How differences between grades were tested."""
+    """Describe how differences between grades were tested."""
     if not facts.measured("grade_tests", "p"):
         return ""
     return (

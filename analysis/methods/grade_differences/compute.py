@@ -16,19 +16,22 @@ from ..context import Context, Tables
 from ..grade_fits import Graded, Resampled
 
 ALL = "all"
-# Resamples in which grades are others are gone through so many at a time: there are many cells.
+# Process this many resamples at a time to limit memory.
 _AT_ONCE = 100
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Mean grade of each topic, style, origin and dimension; NaN where there is none."""
+    """Mean grade of each topic, style, origin and dimension; NaN if there is none."""
 
-    inside: sparse.csr_array  # from grades to cells
+    inside: sparse.csr_array  # maps grades to cells
     shape: tuple[int, int, int, int]
 
     def of(self, grade: Floats) -> Floats:
-        """Cells of grades of shape (n,) or (n, resamples): topics by styles by origins by dimensions (by resamples)."""
+        """Return the cells of grades of shape (n,) or (n, resamples).
+
+        The axes are topics, styles, origins, dimensions (and resamples).
+        """
         counts = np.asarray(self.inside.sum(axis=1)).ravel()
         counts = counts if grade.ndim == 1 else counts[:, None]
         sums = np.asarray(self.inside @ grade)
@@ -38,7 +41,7 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """What is tested: two origins within a style, or two styles; within a dimension or over all."""
+    """A comparison of two origins within a style, or of two styles; on one dimension or over all."""
 
     dimension: int
     style: int
@@ -46,7 +49,7 @@ class _Comparison:
     origins: bool
 
     def difference(self, cells: Floats) -> Floats:
-        """The difference of each topic, over what both have there: styles, origins or dimensions."""
+        """Return the difference of each topic, over the styles, origins or dimensions that both have in it."""
         at = [slice(None), slice(None), slice(None), slice(None)]
         sides = []
         for side in self.one:
@@ -66,14 +69,14 @@ class _Comparison:
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Tests of differences between the grades of origins and of styles."""
+    """Test the differences between grades of origins and of styles."""
     if analysed.graded is None:
         return {"grade_tests": []}
     return {"grade_tests": rows(analysed.inputs, *analysed.graded)}
 
 
 def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
-    """One row a test: origins within each style and all, then styles; p adjusted within all of them."""
+    """Make one row for each test: origins within each style and all, then styles; p is adjusted over all tests."""
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     of = [inputs.responses[response] for response in graded.response.tolist()]
     styles, style = np.unique([response.style for response in of], return_inverse=True)
@@ -109,7 +112,7 @@ def _comparisons(dimensions: int, styles: int, origins: int) -> Iterator[_Compar
 def _differences(
     tests: list[_Comparison], cells: _Cells, graded: Graded, resampled: Resampled
 ) -> Iterator[tuple[Floats, Floats | None]]:
-    """The difference of each topic, and those of each resample where grades are others there, by test."""
+    """Yield the differences of each topic, and of each resample if grades vary between resamples, by test."""
     now = cells.of(graded.comparable(graded.grade))
     if resampled.grade is None:
         yield from ((test.difference(now), None) for test in tests)
@@ -125,7 +128,7 @@ def _differences(
 
 
 def _picked(cells: Floats, where: list[object]) -> Floats:
-    """Some of the cells along their first four axes, all axes kept."""
+    """Select cells along the first four axes, keeping all axes."""
     for axis, which in enumerate(where):
         if isinstance(which, list):
             cells = np.take(cells, which, axis=axis)

@@ -1,4 +1,4 @@
-"""Tables of tests between grades: their columns, and how people read them."""
+"""Tables of tests between grades: columns and captions."""
 
 from ...tables.table import Column, Table, count, named_estimate
 from ..shared_columns import DIMENSION

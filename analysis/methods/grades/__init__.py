@@ -15,7 +15,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_grades(facts: RunFacts) -> str:
-    """How responses were graded."""
+    """Describe how responses were graded."""
     if not facts.measured("grade_means", "mean"):
         return ""
     model = bradley_terry.BradleyTerrySettings()
@@ -32,7 +32,7 @@ def describe_grades(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.grades(study, state, topic=query.get("topic", ""), page=query.get("page"))
 
 

@@ -1,4 +1,4 @@
-"""Grades of responses, their means, tests of differences, and the leaderboard (docs/methods/grades.md)."""
+"""Grades of responses and their means (docs/methods/grades.md)."""
 
 from collections.abc import Sequence
 from itertools import chain, product
@@ -26,7 +26,7 @@ ONE_VOTE = "all pairs have one vote only, so labels cannot be drawn"
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Grades, and their means."""
+    """Compute grades and their means."""
     settings = analysed.settings
     comparisons = grade_fits.comparisons_of(analysed.main, settings.grades_from)
     if comparisons is None:
@@ -46,7 +46,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
-    """Grades by every draw of the labels; of an update those of the earlier analysis, where all draws are the same."""
+    """Compute grades for every draw of the labels; reuse those of the earlier analysis if all draws are the same."""
     c = graded.comparisons
     _draw, draws = grade_fits.of_labels_drawn(c)
     before = _imputed_before(analysed, graded)
@@ -72,7 +72,7 @@ def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
 
 
 def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
-    """The earlier rows of each topic and dimension by response; none where the draws of a label are others."""
+    """Return the earlier rows of each topic and dimension by response; empty if the draws of a label changed."""
     c, inputs, earlier = graded.comparisons, analysed.inputs, analysed.earlier
     if earlier is None:
         return [{} for _ in c.problems]
@@ -88,7 +88,7 @@ def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
 
 
 def imputed_rows(inputs: Inputs, graded: Graded, imputed: grade_fits.Imputed) -> list[Row]:
-    """Write down the grades by every draw; an update of this analysis reads them."""
+    """Make rows of the grades for every draw, for updates of this analysis."""
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     return [
         {
@@ -104,13 +104,13 @@ def imputed_rows(inputs: Inputs, graded: Graded, imputed: grade_fits.Imputed) ->
 
 
 def _resampled(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> grade_fits.Resampled:
-    """How often each topic was drawn in each resample, and the grades then, where they are others."""
+    """Resample topics, and grades if they vary between resamples."""
     settings, seed = analysed.settings, analysed.seed
     topics, topic = np.unique(graded.topic, return_inverse=True)
     redrawn = analysed.redrawn.get(analysed.inputs.pool)
     if redrawn is None:
-        # How far averaged grades differ between topics tells what is not known of their labels, too: draws of these
-        # would count it twice.
+        # The variation of averaged grades between topics already includes the uncertainty of their labels; drawing
+        # labels too would count it twice.
         weights = resample_weights(len(topics), settings.resamples, named_rng(seed, "topics of grades"))
         return grade_fits.Resampled(topics, topic, weights, None, None)
     drawn = np.searchsorted(np.unique(analysed.main.pool.topic), topics)
@@ -124,9 +124,9 @@ def _resampled(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
 
 
 def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> list[Row]:
-    """One row a response and dimension: merit, its standard error, and the grade within topic and dimension.
+    """Make one row for each response and dimension: merit, standard error, and grade within topic and dimension.
 
-    Of an update those of the earlier analysis, where the labels that they follow from are the same.
+    An update reuses rows of the earlier analysis if their labels are the same.
     """
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
@@ -146,7 +146,7 @@ def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
 
 
 def _make_rows(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -> dict[tuple[str, str], list[Row]]:
-    """Rows by topic and dimension, with the ends of the rank intervals."""
+    """Make rows by topic and dimension, with the rank intervals."""
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     low, high = ends
@@ -171,7 +171,7 @@ def _make_rows(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -
 
 
 def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
-    """Between which grades each stands, some topics and dimensions at a time: the draws of one are its own.
+    """Compute the rank intervals in groups of topics and dimensions; each has its own draws of labels.
 
     Votes are drawn from one stream for all.
     """
@@ -188,7 +188,7 @@ def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
 
 
 def _draw(analysed: Context, graded: Graded) -> grade_fits.Draw:
-    """Where the comparisons of each draw come from: the votes, or what they leave open of the labels."""
+    """Return the source of the comparisons in each draw: votes, or labels from their posterior."""
     c, seed = graded.comparisons, analysed.seed
     if analysed.settings.grades_from == VOTES:
         return grade_fits.of_votes_drawn(c, named_rng(seed, "votes of grades"))
@@ -200,13 +200,13 @@ def _draw(analysed: Context, graded: Graded) -> grade_fits.Draw:
 
 
 def _draws(analysed: Context, labels: list[tuple[str, str, str]]) -> KeyedRng:
-    """What labels are drawn by, one of them by its left and right response and its dimension."""
+    """Return the random generator of labels, keyed by left response, right response and dimension."""
     keys = np.array([key(*label) for label in labels], dtype=np.uint64)
     return KeyedRng(keys, named_rng(analysed.seed, "labels of grades"))
 
 
 def _standing(analysed: Context) -> dict[Problem, list[Row]]:
-    """Rows of an earlier analysis by topic and dimension, where all labels are what they were, and all their draws."""
+    """Return the earlier rows of topics and dimensions whose labels and draws are all unchanged."""
     if analysed.earlier is None or analysed.settings.grades_from == VOTES:
         return {}
     before = analysed.earlier.tables
@@ -225,7 +225,10 @@ def _labels(gold: list[Row]) -> list[tuple[str, str, str | None]]:
 
 
 def _drawn_otherwise(analysed: Context, labels: list[tuple[Problem, list[Row], list[Row]]]) -> set[Problem]:
-    """Which topics and dimensions have another label in one of the draws; of each: its labels before, and now."""
+    """Return the topics and dimensions with a label that changed in one of the draws.
+
+    `labels` holds the earlier and the present rows of each label.
+    """
     moved = [
         (problem, row, other)
         for problem, then, now in labels
@@ -253,7 +256,7 @@ def _by_problem(inputs: Inputs, gold: Sequence[Row]) -> dict[Problem, list[Row]]
 
 
 def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -> list[Row]:
-    """Mean grade by dimension, style and origin, with "all" for the margins; `n` grades each."""
+    """Compute the mean grade by dimension, style and origin, with "all" for the margins; `n` counts grades."""
     names = [fit.dimension.name for fit in graded.comparisons.fits]
     styles, style = _coded([inputs.responses[response].style for response in graded.response.tolist()])
     origins, origin = _coded([inputs.responses[response].origin for response in graded.response.tolist()])
@@ -277,10 +280,10 @@ def mean_rows(inputs: Inputs, graded: Graded, resampled: grade_fits.Resampled) -
 
 
 def informative(rows: Sequence[Row]) -> list[Row]:
-    """Keep the means that say something of a style or an origin.
+    """Keep the means that are informative about a style or an origin.
 
-    Grades are ranks within a topic, so that the mean of all responses of a topic is the same whatever they are like.
-    A group that is nobody's choice, because it holds all responses or is another group under a second name, goes.
+    Grades are ranks within a topic, so the mean over all responses of a topic is fixed. Drop groups that contain all
+    responses, or that equal another group under a second name.
     """
     whole = {row["dimension"]: row["n"] for row in rows if row["style"] == ALL and row["origin"] == ALL}
     origins = {row["origin"] for row in rows} - {ALL}
@@ -308,7 +311,7 @@ def _mean(graded: Graded, resampled: grade_fits.Resampled, chosen: Ints) -> Inte
 
 
 def _coded(names: list[str]) -> tuple[list[str], Ints]:
-    """The distinct names in order, and the place of each."""
+    """Return the sorted distinct names, and the index of each name."""
     distinct, index = np.unique(names, return_inverse=True)
     return [str(name) for name in distinct], index
 

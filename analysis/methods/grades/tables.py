@@ -1,4 +1,4 @@
-"""Tables of grades: their columns, and how people read them."""
+"""Tables of grades: columns and captions."""
 
 from ...tables.table import Column, Holds, Table, count, estimate
 from ..shared_columns import DIMENSION

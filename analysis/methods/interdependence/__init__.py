@@ -7,7 +7,7 @@ from . import compute, figures, tables
 
 
 def describe_tau(facts: RunFacts) -> str:
-    """How the dimensions were correlated."""
+    """Describe how the dimensions were correlated."""
     if not facts.measured("interdependence", "tau"):
         return ""
     return "The interdependence of two dimensions is Kendall's tau between their gold labels [@kendall1938]."

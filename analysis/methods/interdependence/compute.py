@@ -1,7 +1,7 @@
 """Interdependence of the dimensions: Kendall's tau between gold labels (docs/methods/interdependence.md).
 
-Without intervals: judges whose errors go together on all dimensions move all labels, and resampled topics do not tell
-(docs/methods/intervals.md).
+There are no intervals: judges with correlated errors on all dimensions shift all labels, and resampling topics does not
+reflect that (docs/methods/intervals.md).
 
 crowdrag25, section 5.1, Table 6.
 """
@@ -27,12 +27,12 @@ ALONE = "there is no other dimension with gold labels"
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Tau of every two dimensions, in both orders as a matrix has them, and the mean of each with the others."""
+    """Compute tau for every two dimensions, in both orders as in a matrix, and each one's mean with the others."""
     return {"interdependence": rows_of(analysed.main)}
 
 
 def labels_of(fit: Fit) -> Ints:
-    """The gold label of each unit that was judged on a dimension, as a code; -1 where there is none."""
+    """Return the gold label of each unit on a dimension as a code; -1 if there is none."""
     labels = np.full(len(fit.counts), -1, dtype=np.int64)
     if fit.model is not None and fit.dimension.is_preference:
         judged = fit.counts.sum(axis=1) > 0
@@ -43,7 +43,7 @@ def labels_of(fit: Fit) -> Ints:
 def correlation(
     first: Ints, second: Ints, topic: Ints, weights: Floats, statistic: Correlation, values: int = len(LABELS)
 ) -> Estimate:
-    """A rank correlation of two lists of codes (negative: missing) with its values in the resamples."""
+    """Compute a rank correlation of two lists of codes (negative: missing) with its bootstrap samples."""
     tables = cross_tables(first, second, topic, topics=weights.shape[1], values=values)
     by_topic = tables.sum(axis=(1, 2))
     n = int(by_topic.sum())
@@ -57,13 +57,13 @@ def correlation(
 
 
 def _tau(first: Ints, second: Ints, topic: Ints) -> Estimate:
-    """Tau of two lists of codes, without an interval."""
+    """Compute tau of two lists of codes, without an interval."""
     tau = correlation(first, second, topic, np.ones((1, int(topic.max(initial=0)) + 1)), tau_b)
     return tau if tau.problem else replace(tau, samples=np.zeros(0), has_interval=False)
 
 
 def rows_of(main: Fitted) -> list[Row]:
-    """The rows of the matrix, dimensions in the order of the questionnaire; presented pairs are the units."""
+    """Return the rows of the matrix, dimensions in questionnaire order; units are presented pairs."""
     fits = [fit for fit in main.fits if fit.dimension.is_preference]
     if not fits:
         return []

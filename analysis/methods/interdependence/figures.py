@@ -4,12 +4,12 @@ from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from ...tables import value_labels
 
-# So that the number in a cell can be read on its colour, in both themes.
+# Keeps the number in a cell legible on its colour in both themes.
 DEEPEST = 0.65
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Kendall's tau of every two dimensions as a coloured cell with its number; negative ones in the other colour."""
+    """Kendall's tau of every two dimensions as coloured cells with numbers; negative values in the other colour."""
     import altair as alt
 
     known = [

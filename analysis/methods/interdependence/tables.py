@@ -1,4 +1,4 @@
-"""Tables of the interdependence of dimensions: their columns, and how people read them."""
+"""Tables of the interdependence of dimensions: columns and captions."""
 
 from ...tables.table import Column, Table, count, estimate
 

@@ -1,4 +1,4 @@
-"""Key figures of a study: how much there is of what, how long it took and what it cost (crowdrag25, Table 1)."""
+"""Key figures of a study: numbers of items, time and cost (crowdrag25, Table 1)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ NO_TOPIC = "no interval: questionnaires contain pairs of many topics"
 
 
 def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
-    """Time and pay of responses, where logs and payments are known."""
+    """Yield time and pay of responses, if logs and payments exist."""
     topic = resampling.places(inputs.responses)
     response_index = np.array([process.response for process in inputs.processes], dtype=np.int64)
-    # Active minutes lead: a page left open over night is in the others.
+    # Active minutes come first: the other measure includes pages left open overnight.
     for name, measure in (("active_minutes_per_response", "active_seconds"), ("minutes_per_response", "seconds")):
         minutes = np.array([_or_nan(process.measures.get(measure)) / MINUTE for process in inputs.processes])
         n = int(np.sum(~np.isnan(minutes)))
@@ -43,9 +43,10 @@ def writing(inputs: Inputs, resampling: Resampling) -> Iterator[Row]:
 
 
 def judging(inputs: Inputs, votes: int, labels: int) -> Iterator[Row]:
-    """Time and pay of questionnaires, of a judgment and of a gold label; their parts have many topics: no intervals.
+    """Yield time and pay per questionnaire, judgment and gold label.
 
-    `votes` are judgments that count, `labels` the labels that they give.
+    `votes` is the number of valid judgments, `labels` that of their labels. A questionnaire covers many topics, so
+    there are no intervals.
     """
     questionnaires = inputs.counts.get("questionnaires", 0)
     if not questionnaires:
@@ -74,10 +75,10 @@ def judging(inputs: Inputs, votes: int, labels: int) -> Iterator[Row]:
 def _money(
     of_what: str, work: str, wages: Sequence[Wage], topic: np.ndarray, currency: str, resampling: Resampling
 ) -> Iterator[Row]:
-    """Pay for one, with the platform's fee and tax, and for an hour."""
+    """Yield pay per unit of work, including the platform's fee and tax, and per hour."""
     pay = np.array([_major(wage.pay, currency) for wage in wages])
     charges = np.array([np.nan if wage.charges is None else _major(wage.charges, currency) for wage in wages])
-    # No pay per hour follows from a few seconds of work.
+    # A few seconds of work give no meaningful hourly rate.
     hours = np.array([
         np.nan if money.is_too_short(wage.seconds) else _or_nan(wage.seconds) / HOUR for wage in wages
     ])  # fmt: skip
@@ -108,7 +109,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def _major(amount: int, currency: str) -> float:
-    """An amount as people write it: 250 cents are 2.5 dollars."""
+    """Convert minor units to major units: 250 cents are 2.5 dollars."""
     return float(amount) / 10.0 ** money.minor_digits(currency)
 
 
@@ -118,7 +119,7 @@ ONE_VOTE = "no pair has two votes or more, and a single vote is always a majorit
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Key figures."""
+    """Compute the key figures."""
     rows = key_figure_rows(
         analysed.inputs,
         analysed.main,
@@ -132,7 +133,7 @@ def compute_tables(analysed: Context) -> Tables:
 def key_figure_rows(
     inputs: Inputs, fitted: Fitted, *, masks: dict[str, Mask], settings: AnalysisSettings, seed: int
 ) -> list[Row]:
-    """Counts, and means with their intervals."""
+    """Make the rows of counts, and of means with their intervals."""
     resampling = Resampling.of(inputs.responses, settings, seed)
     rows = [
         *_writing(inputs, settings, seed),
@@ -194,7 +195,7 @@ def _judging(inputs: Inputs, fitted: Fitted, masks: dict[str, Mask]) -> Iterator
 
 
 def _differentiable(masks: dict[str, Mask]) -> Row:
-    """The share of differentiable pairs, of those that several people judged."""
+    """Compute the share of differentiable pairs among those judged by several people."""
     name, told_apart = "differentiable_share", masks[Split.DIFFERENTIABLE]
     labelled = told_apart | masks[Split.MINIMAL]
     if not labelled.any():

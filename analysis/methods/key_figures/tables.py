@@ -1,4 +1,4 @@
-"""Tables of key figures: their columns, and how people read them."""
+"""Tables of key figures: columns and captions."""
 
 from ...tables.table import Column, Table, count, estimate
 

@@ -13,7 +13,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_leaderboard(facts: RunFacts) -> str:
-    """How participants were ranked."""
+    """Describe how participants were ranked."""
     if not facts.measured("leaderboard", "rank"):
         return ""
     spread = ". Ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
@@ -24,7 +24,7 @@ def describe_leaderboard(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.leaderboard(study, state, query=query)
 
 

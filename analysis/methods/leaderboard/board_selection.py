@@ -1,4 +1,4 @@
-"""Which part of the leaderboard a page shows: a dimension, a style, and whose judgments count."""
+"""Selection of a leaderboard: dimension, style, and kind of judges."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .boards import ORIGIN, PARTICIPANT
 from .tables import JUDGES
 from .votes_by_judges import ALL, GOLD
 
-#: Choices of a filter: values with their labels.
+#: Options of a filter: values with their labels.
 Choices = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class BoardSelection:
-    """What is shown, and what else could be.
+    """The current selection, and the available values.
 
     Attributes
     ----------
     run : Run
     dimension, style, judges : str
-        As tables name them.
+        Names as in the tables.
     dimensions, styles, all_judges : list of (str, str)
         All values with their labels.
     """
@@ -44,23 +44,23 @@ class BoardSelection:
 
     @property
     def is_whole(self) -> bool:
-        """Whether gold labels of all styles are shown, which the table `leaderboard` ranks and tests compare."""
+        """Whether gold labels of all styles are selected, as in the table `leaderboard` and the tests."""
         return (self.style, self.judges) == (ALL, GOLD)
 
     @property
     def win_judges(self) -> str:
-        """Whose judgments win rates count: gold labels have none, so those of the analysed judges."""
+        """Kind of judges in the win rates; for gold labels, which have no win rates, the analysed judges."""
         others = [name for name, _label in self.all_judges if name != GOLD]
         return self.judges if self.judges != GOLD or not others else others[0]
 
     @property
     def query(self) -> str:
-        """The selection as the query of an address."""
+        """The selection as a URL query."""
         return urlencode({"dimension": self.dimension, "style": self.style, "judges": self.judges})
 
     @property
     def in_words(self) -> dict[str, str]:
-        """The selected values in words."""
+        """The labels of the selected values."""
         chosen = {
             "dimension": self.dimension,
             "style": self.style,
@@ -71,7 +71,7 @@ class BoardSelection:
         return words | ({"style": "all styles"} if self.style == ALL else {})
 
     def merits(self, kind: str = PARTICIPANT) -> list[Row]:
-        """The rows of the selection, the best first; those without a rank last."""
+        """Return the rows of the selection by rank, unranked participants last."""
         if self.is_whole:
             path = "$[*] ? (@.kind == $kind && @.dimension == $dimension)"
             return self._rows("leaderboard", path, kind=kind, dimension=self.dimension)
@@ -80,7 +80,7 @@ class BoardSelection:
         return self._rows("leaderboard_by_judges", path, kind=kind, **chosen)
 
     def profile(self, participant: str) -> list[Row]:
-        """The rows of one participant on all dimensions, in the order of the filter."""
+        """Return the rows of one participant on all dimensions, in the order of the filter."""
         path = "$[*] ? (@.kind == $kind && @.participant == $who && @.style == $style && @.judges == $judges)"
         if self.is_whole:
             rows = self._rows(
@@ -94,13 +94,13 @@ class BoardSelection:
         return sorted(rows, key=lambda row: order.index(row["dimension"]) if row["dimension"] in order else len(order))
 
     def win_rates(self, kind: str = PARTICIPANT) -> list[Row]:
-        """The win rates of the selection."""
+        """Return the win rates of the selection."""
         path = "$[*] ? (@.kind == $kind && @.dimension == $dimension && @.style == $style && @.judges == $judges)"
         chosen = {"dimension": self.dimension, "style": self.style, "judges": self.win_judges}
         return self._rows("win_rates", path, kind=kind, **chosen)
 
     def win_rates_of(self, first: str, second: str, kind: str) -> list[Row]:
-        """The win rates of two by dimension and style, from the first one's side."""
+        """Return the win rates of the first against the second by dimension and style."""
         path = (
             "$[*] ? (@.kind == $kind && @.judges == $judges && ((@.participant_1 == $one && @.participant_2 == $two)"
             " || (@.participant_1 == $two && @.participant_2 == $one)))"
@@ -113,7 +113,7 @@ class BoardSelection:
 
 
 def selection(study: Study, run: Run, query: Mapping[str, Any]) -> BoardSelection:
-    """Read the selection from the query of an address; what the run does not hold falls back to all."""
+    """Read the selection from a URL query; values that the run does not have fall back to all."""
     path = "$[*] ? (@.kind == $kind || @.dimension == $all)"
     by_judges = stored_rows(run, "leaderboard_by_judges", path, kind=ORIGIN, all=ALL)
     present = stored_rows(run, "leaderboard", "$[*] ? (@.kind == $kind)", kind=PARTICIPANT)
@@ -143,7 +143,7 @@ def selection(study: Study, run: Run, query: Mapping[str, Any]) -> BoardSelectio
 
 
 def turned(row: Row) -> Row:
-    """A row of win rates from the other one's side."""
+    """Return a row of win rates with the two participants swapped."""
     sides = {
         "participant_1": "participant_2",
         "wins": "losses",
@@ -155,12 +155,15 @@ def turned(row: Row) -> Row:
 
 
 def stored_rows(run: Run, table: str, path: str, **variables: Any) -> list[Row]:
-    """Rows of a table that a JSON path keeps; of an update those of its full analysis where it made none."""
+    """Return the rows of a table that match a JSON path.
+
+    If an update has none, read them from its full analysis.
+    """
     rows = run_tables.stored_table(run, table).rows_where(path, **variables)
     base = None if rows else run_tables.full_analysis_of(run)
     return run_tables.stored_table(base, table).rows_where(path, **variables) if base else rows
 
 
 def _first_all(names: list[str]) -> list[str]:
-    """Each name once, "all" first."""
+    """Return the distinct names, "all" first."""
     return list(dict.fromkeys([ALL, *names]))

@@ -1,4 +1,4 @@
-"""Who is ranked on the leaderboard: participants, and all responses of an origin together."""
+"""Entities on the leaderboard: participants, and all responses of an origin together."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ import numpy as np
 from ...inputs.arrays import Inputs, Ints
 
 PARTICIPANT, ORIGIN = "participant", "origin"
-#: Smaller differences between resamples are rounding errors of values that are all the same.
+#: Smaller differences between resamples are rounding errors of equal values.
 NEVER_VARIES = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Who is ranked: participants, or the origins of responses.
+    """The ranked entities: participants, or the origins of responses.
 
     Attributes
     ----------
     kind : str
     names, origins : list of str
-        Of everybody, compared or not.
+        Of all entities, whether compared or not.
     whose : ndarray of int, shape (n_responses,)
-        Whose each response of the inputs is.
+        The entity of each response of the inputs.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class Board:
 
 
 def boards(inputs: Inputs) -> tuple[Board, Board]:
-    """Participants, and origins."""
+    """Return the boards of participants and of origins."""
     origin_of = {response.participant: response.origin for response in reversed(inputs.responses)}
     people = sorted(origin_of)
     origins = sorted({response.origin for response in inputs.responses})

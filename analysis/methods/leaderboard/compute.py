@@ -1,4 +1,4 @@
-"""The leaderboard: participants, and origins, ranked by dimension (docs/methods/leaderboard.md)."""
+"""The leaderboard: ranking of participants and of origins by dimension (docs/methods/leaderboard.md)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ NEVER = "not ranked, because never compared with others"
 ONE_TOPIC = "graded on one topic only"
 FEW = "graded on too few topics for a rank"
 APART = "never compared with the largest group, directly or indirectly: the rank comes from the dummy alone"
-# Comparisons, topics or pairs by resamples that are held at a time.
+# Maximum of (comparisons, topics or pairs) x resamples in memory at a time.
 _AT_ONCE = 4_000_000
 _TAIL = 0.025
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """The leaderboard, also by judges and style, win rates, and tests between those with enough topics in common."""
+    """Compute the leaderboard, also by judges and style, the win rates, and the tests of differences."""
     ranked: list[Row] = []
     tested: list[Row] = []
     if analysed.graded is not None:
@@ -54,9 +54,10 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def systems(rows: Sequence[Row]) -> list[Row]:
-    """The rows of each system by dimension: models and systems one by one, people together; none where all are one.
+    """Return the rows of each system by dimension; empty if there is only one system.
 
-    Systems that were graded stand in the order of their mean grade over all dimensions.
+    Models and other systems are listed separately, people together. Systems with grades are sorted by mean grade over
+    all dimensions.
     """
     names = {row["participant"] for row in rows if row["kind"] == PARTICIPANT and row["origin"] != HUMAN}
     together = {row["origin"] for row in rows if row["kind"] == ORIGIN and row["origin"] == HUMAN}
@@ -73,7 +74,7 @@ def _name(graded: Graded, dimension: int) -> str:
 
 
 def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled, dimension: int) -> Iterator[Row]:
-    """Rows of one dimension (-1: all), the best first, then those who cannot be ranked."""
+    """Yield the rows of one dimension (-1: all) by rank, unranked participants last."""
     selected = np.flatnonzero((graded.fit == dimension) | (dimension < 0))
     means = _Means.of(board, graded, resampled, selected)
     merits = _merits(analysed, board, graded, resampled, dimension, means.topics)
@@ -81,7 +82,7 @@ def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled,
     order = np.lexsort((np.arange(len(board.names)), -merit, np.isnan(merits.rank)))
     for who in order.tolist():
         if np.isnan(merits.point[who]) and not means.n[who] and dimension >= 0:
-            continue  # who is graded on no dimension stands once, under all
+            continue  # listed once, under all dimensions
         topics = int(means.topics[who])
         further = small_sample_factor(topics)
         low, high = _interval(merits.samples[who], merits.point[who], further)
@@ -113,7 +114,7 @@ def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled,
 
 @dataclass(frozen=True, eq=False)
 class _Means:
-    """Mean grades of everybody on a scale that all topics share, and how to have them in the resamples."""
+    """Mean grades of all participants on a scale common to all topics, and their bootstrap samples on demand."""
 
     mean: Floats
     n: Ints
@@ -153,7 +154,7 @@ class _Means:
 
 
 def _again(graded: Graded, grade: Halves, which: Ints) -> Floats:
-    """Some of the grades of all resamples, on the scale that all topics share."""
+    """Return selected grades of all resamples on the scale common to all topics."""
     size, usual = graded.size[which][:, None], graded.usual
     values = grade[which].astype(np.float64)
     return np.where(size == usual, values, 1.0 + (values - 1.0) * (usual - 1.0) / (size - 1.0))
@@ -161,7 +162,7 @@ def _again(graded: Graded, grade: Halves, which: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Merits:
-    """Merits of everybody: of the data, and in the resamples those that a resample holds a topic of."""
+    """Merits of all participants, and in each resample those of the participants who have a topic in it."""
 
     point: Floats
     rank: Floats
@@ -187,7 +188,7 @@ def _merits(
         :, 0
     ]
     further = np.array([small_sample_factor(int(number)) for number in topics])
-    # Who was seen on too few topics has a merit, but takes nobody's rank.
+    # Participants with too few topics have a merit but no rank, and do not count in the ranks of others.
     is_ranked = (topics >= analysed.settings.least_topics) | (board.kind == ORIGIN)
     samples = np.empty((people, resamples), dtype=np.float32)
     ranks = np.empty((people, resamples), dtype=np.float32)
@@ -203,7 +204,7 @@ def _merits(
             sums = sparse_bradley_terry.add_up(met, outcome, weight * resampled.weights[block].T[topic])
         merit = sparse_bradley_terry.fit(met, *sums, start=point).merit
         samples[:, block] = merit
-        # Who is not there stays where all topics put them, so that the others' ranks do not move up for it.
+        # Participants missing from a resample keep their overall merit, so that the ranks of others do not improve.
         apart = further[:, None] * (merit - point[:, None])
         whole = point[:, None] + np.where(np.isnan(apart), 0.0, apart)
         ranks[:, block] = np.where(np.isnan(merit), np.nan, sparse_bradley_terry.ranks(_only(whole, is_ranked)))
@@ -213,7 +214,7 @@ def _merits(
 def _sums(
     met: sparse_bradley_terry.Meetings, c: Comparisons, selected: Ints, topic: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Wins and losses of each pair in each resample of topics: of averaged labels their expectation."""
+    """Return wins and losses of each pair in each resample of topics; for averaged labels, their expectation."""
     if not c.of_averaged:
         return sparse_bradley_terry.add_up_strata(met, c.outcome[selected], c.weight[selected], topic, weights)
     parts = [
@@ -227,12 +228,12 @@ def _sums(
 
 
 def _only(merit: Floats, is_ranked: NDArray[np.bool_]) -> Floats:
-    """Merits, shape (n,) or (n, resamples), of those who are ranked; NaN of the others."""
+    """Return merits of ranked participants, shape (n,) or (n, resamples); NaN for others."""
     return np.where(is_ranked if merit.ndim == 1 else is_ranked[:, None], merit, np.nan)
 
 
 def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) -> tuple[float, float]:
-    """The percentile interval, stretched as few topics need it; NaN where nothing can be said, or nothing varies."""
+    """Return the percentile interval, widened for few topics; NaN if it is undefined or the samples never vary."""
     defined = samples[~np.isnan(samples)]
     if np.isnan(further) or not defined.size or np.ptp(defined) <= NEVER_VARIES:
         return float("nan"), float("nan")
@@ -241,7 +242,7 @@ def _interval(samples: NDArray[np.floating[Any]], point: float, further: float) 
 
 
 def _ranks(samples: NDArray[np.floating[Any]], further: float) -> tuple[float, float]:
-    """The percentile interval of ranks, rounded outwards; their merits are stretched already."""
+    """Return the percentile interval of ranks, rounded outwards; their merits are already widened for few topics."""
     defined = samples[~np.isnan(samples)]
     if np.isnan(further) or not defined.size:
         return float("nan"), float("nan")
@@ -254,7 +255,7 @@ def _whole(value: float | np.floating) -> int | None:
 
 
 def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
-    """Tests between participants graded on at least six topics in common: of fewer nothing could be significant."""
+    """Test participants with at least six graded topics in common: with fewer, no result could be significant."""
     who = board.whose[graded.response]
     topics = len(resampled.topics)
     one, where = np.unique(np.stack([who, resampled.topic]), axis=1)
@@ -288,7 +289,7 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
 
 
 def _by_topic(grade: Floats, topic: Ints, topics: int) -> Floats:
-    """Mean grade of each topic, (topics, columns); NaN where there is none."""
+    """Return the mean grade of each topic, shape (topics, columns); NaN if there is none."""
     sums = np.zeros((topics, grade.shape[1]))
     np.add.at(sums, topic, grade)
     counts = np.bincount(topic, minlength=topics)[:, None]

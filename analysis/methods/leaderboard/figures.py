@@ -9,17 +9,17 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from .compute import systems
 
-#: So many participants are shown: the best over all dimensions.
+#: Number of participants shown: the best over all dimensions.
 MOST = 20
 LONGEST = 18
-#: So that the number in a cell can be read on its colour, in both themes.
+#: Keeps the number in a cell legible on its colour in both themes.
 DEEPEST = 0.65
-#: The matrix of win rates: few systems have wide cells, so that the chart is not enlarged on a page.
+#: Win-rate matrix: cells are wide if there are few systems, so that the chart is not enlarged on a page.
 NARROWEST_CELL, WIDEST_MATRIX = 44, 560
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Rank of each participant with its interval, one colour for each origin, one panel for each dimension."""
+    """Rank of each participant with its interval; a colour for each origin, a panel for each dimension."""
     import altair as alt
 
     ranked = _ranked(tables)
@@ -31,7 +31,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def merit_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Merit of each participant with its interval, one colour for each origin, one panel for each dimension."""
+    """Merit of each participant with its interval; a colour for each origin, a panel for each dimension."""
     import altair as alt
 
     shown = {"value": "merit", "low": "low", "high": "high"}
@@ -46,7 +46,7 @@ def _ranked(tables: Tables) -> list[Row]:
 
 
 def _panels(ranked: list[Row], labels: Labels, colours: Spec, columns: dict[str, str], x: Any) -> Spec:
-    """Points with intervals of the best participants over all dimensions; `columns` names what is drawn."""
+    """Draw points with intervals of the best participants over all dimensions; `columns` names the values drawn."""
     import altair as alt
 
     best = sorted((row for row in ranked if row["dimension"] == value_labels.ALL), key=lambda row: row["rank"])[:MOST]
@@ -77,14 +77,14 @@ def _panels(ranked: list[Row], labels: Labels, colours: Spec, columns: dict[str,
 
 
 def _of(x: Any, field: str) -> Any:
-    """The same axis of another field."""
+    """Return the same axis for another field."""
     copy = x.copy()
     copy.shorthand = field
     return copy
 
 
 def names_of(participants: list[str]) -> dict[str, str]:
-    """Names short enough for an axis, no two alike."""
+    """Return unique names that are short enough for an axis."""
     short_names: dict[str, str] = {}
     for name in participants:
         short = name if len(name) <= LONGEST else f"{name[:8]}…"
@@ -97,7 +97,7 @@ def _all_first(rows: list[Row]) -> list[Row]:
 
 
 def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Mean grade of each system with its interval, one colour for each origin, one panel for each dimension."""
+    """Mean grade of each system with its interval; a colour for each origin, a panel for each dimension."""
     import altair as alt
 
     rows = [row for row in systems(tables["leaderboard"]) if row["mean_grade"] is not None]
@@ -132,7 +132,7 @@ def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 
 
 def win_rate_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Share of judgments that each participant won against each other, over all styles and dimensions."""
+    """Share of judgments that each participant won against each other one, over all styles and dimensions."""
     import altair as alt
 
     whole = [

@@ -1,12 +1,12 @@
-"""Where points, intervals and ticks of a forest plot stand, in per cent of its width."""
+"""Positions of points, intervals and ticks in a forest plot, in per cent of its width."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: Intervals beyond so many times the range of the points leave the plot, so that one wide interval flattens no other.
+#: Intervals may exceed the range of the points by this factor, so that one wide interval does not compress the others.
 REACH = 1.0
-#: The plot is at least so wide, in units of merit.
+#: Minimum width of the plot in units of merit.
 NARROWEST = 0.5
 TICKS = 5
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -14,7 +14,7 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Mark:
-    """A point with its interval; `is_cut_low` and `is_cut_high` say that the interval goes on beyond the plot."""
+    """A point with its interval; `is_cut_low` and `is_cut_high`: the interval extends beyond the plot."""
 
     point: str
     low: str = ""
@@ -25,7 +25,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tick:
-    """A line of the grid with its label."""
+    """A grid line with its label."""
 
     position: str
     label: str
@@ -33,7 +33,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Forest:
-    """The marks of some estimates in their order, None for an undefined one, and the ticks of their axis."""
+    """The marks of estimates in input order (None if undefined), and the ticks of their axis."""
 
     marks: list[Mark | None]
     ticks: list[Tick]
@@ -49,9 +49,9 @@ def forest(
     Parameters
     ----------
     estimates : sequence of (value, low, high)
-        None where undefined.
+        None if undefined.
     bounds : (float, float)
-        The axis does not go beyond them.
+        Limits of the axis.
     """
     points = [value for value, _low, _high in estimates if value is not None]
     if not points:
@@ -80,7 +80,7 @@ def forest(
 
 
 def _ticks(first: float, last: float) -> list[tuple[float, str]]:
-    """Round numbers between two others."""
+    """Return round numbers between two values, with their labels."""
     raw = (last - first) / TICKS
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor for factor in _STEPS if factor * power >= raw) * power

@@ -1,4 +1,4 @@
-"""The page of two systems: who won how often by dimension, style and topic, down to the pairs that were judged."""
+"""Page comparing two systems: wins by dimension, style and topic, and the judged pairs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,13 +25,13 @@ PAIRS_PER_PAGE = 20
 
 
 class NeverComparedError(LookupError):
-    """No pair of these two was judged."""
+    """No pair of the two was judged."""
 
 
 def head_to_head(
     study: Study, state: AnalysisState, *, first: str, second: str, kind: str, query: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the page shows, from the side of the first.
+    """Return the context of the page, from the first one's perspective.
 
     Raises
     ------
@@ -67,14 +67,14 @@ def head_to_head(
 
 
 def _named(rates: list[Row], chosen: BoardSelection, part: str, fixed: dict[str, str]) -> list[Row]:
-    """The win rates of each dimension or style, in the order of the filter."""
+    """Return the win rates of each dimension or style, in the order of the filter."""
     by_value = {row[part]: row for row in rates if all(row[name] == value for name, value in fixed.items())}
     values = chosen.dimensions if part == "dimension" else chosen.styles
     return [by_value[value] | {"label": label} for value, label in values if value in by_value]
 
 
 def _pairs(inputs: Inputs, chosen: BoardSelection, first: str, second: str, kind: str) -> list[tuple[int, bool]]:
-    """The presented pairs of the two in the selected style, by topic, and whether the first one's stood right."""
+    """Return the presented pairs of the two in the selected style by topic, and whether the first was on the right."""
     names = [response.participant if kind == PARTICIPANT else response.origin for response in inputs.responses]
     pairs = []
     for unit, (left, right, _topic, _item) in enumerate(inputs.main.units):
@@ -89,7 +89,7 @@ def _pairs(inputs: Inputs, chosen: BoardSelection, first: str, second: str, kind
 def _described(
     study: Study, inputs: Inputs, chosen: BoardSelection, pairs: list[tuple[int, bool]]
 ) -> list[dict[str, Any]]:
-    """Pairs with their votes and gold labels on the selected dimension; over all dimensions with the votes alone."""
+    """Describe pairs with their votes and gold labels on the selected dimension; over all dimensions, votes only."""
     pool = inputs.main
     sides = [inputs.sides(unit) for unit, _turned in pairs]
     ids = pair_ids(study, sides)
@@ -120,7 +120,7 @@ def _described(
 
 
 def _counts(inputs: Inputs, dimension: str, unit: int, is_turned: bool) -> list[int]:
-    """How many judgments preferred the first, neither, the second."""
+    """Count the judgments that preferred the first, neither, and the second."""
     pool = inputs.main
     chosen = (pool.unit == unit) & np.array(
         [each.is_preference and dimension in (ALL, each.name) for each in inputs.dimensions], dtype=bool
@@ -130,7 +130,7 @@ def _counts(inputs: Inputs, dimension: str, unit: int, is_turned: bool) -> list[
 
 
 def _label(row: Row | None, is_turned: bool) -> dict[str, Any]:
-    """The gold label from the first one's side, with its probability."""
+    """Return the gold label from the first one's perspective, with its probability."""
     if row is None or not row["label"]:
         return {"winner": "", "probability": None}
     winner = {Label.A: "second" if is_turned else "first", Label.B: "first" if is_turned else "second"}

@@ -1,4 +1,4 @@
-"""Merits by each kind of judges and for each style, with intervals from the influence of topics on the fit."""
+"""Merits by kind of judges and style, with intervals from the influence of topics on the fit."""
 
 from statistics import NormalDist
 
@@ -20,7 +20,7 @@ NO_SPREAD = "no interval: the topics do not differ"
 
 
 def merit_rows(analysed: Context) -> list[Row]:
-    """Return the merits by judges, style and dimension, the best first; without what `leaderboard` holds."""
+    """Return merits by judges, style and dimension, sorted by merit; without those in `leaderboard`."""
     rows: list[Row] = []
     of_labels = labels(analysed)
     sources = {} if of_labels is None else {GOLD: of_labels}
@@ -38,7 +38,7 @@ def merit_rows(analysed: Context) -> list[Row]:
 
 
 def _rows(board: Board, votes: PairVotes) -> list[Row]:
-    """The participants that were compared, the best first."""
+    """Return the compared participants, sorted by merit."""
     people = len(board.names)
     left, right = board.whose[votes.left], board.whose[votes.right]
     try:
@@ -70,7 +70,7 @@ def _rows(board: Board, votes: PairVotes) -> list[Row]:
 
 
 def _merits(met: sparse_bradley_terry.Meetings, votes: PairVotes) -> tuple[Floats, Floats]:
-    """Merits of everybody, and their standard deviations over resampled topics to first order."""
+    """Compute all merits, and their standard deviations over resampled topics to first order."""
     topics, topic = np.unique(votes.topic, return_inverse=True)
     tallies = [
         sparse_bradley_terry.tally_strata(
@@ -88,7 +88,7 @@ def _merits(met: sparse_bradley_terry.Meetings, votes: PairVotes) -> tuple[Float
 
 
 def _counts(left: Ints, right: Ints, topic: Ints, people: int) -> tuple[Ints, Ints]:
-    """On how many topics, and in how many comparisons with others, each participant was compared."""
+    """Count the topics and the comparisons of each participant with others."""
     differ = left != right
     who = np.concatenate([left[differ], right[differ]])
     seen = np.unique(np.stack([who, np.tile(topic[differ], 2)]), axis=1)[0]

@@ -1,7 +1,7 @@
-"""About how many more judgments would tell two participants apart whose test is not significant.
+"""Number of further judgments needed to tell two participants apart (approximate).
 
-Noether's formula states the topics that the test needs if the difference stays as large as observed
-(`analysis.stats.sample_size`). The judgments are those of as many more topics, judged as the present ones.
+Noether's formula gives the number of topics needed if the difference stays as observed (`analysis.stats.sample_size`).
+The judgments are those of that many more topics, judged like the present ones.
 """
 
 import math
@@ -13,14 +13,14 @@ from ...tables.rows import Row
 from ..fits import Fitted
 from .votes_by_judges import ALL
 
-#: Adjusted p below which a difference counts as found, and the probability with which it should be found.
+#: Significance level of the adjusted p-value, and power.
 SIGNIFICANT, POWER = 0.05, 0.8
-#: With more than so many times the present topics, the formula says nothing: the difference may as well be 0.
+#: If more than this multiple of the present topics is needed, the formula is meaningless: the difference may be 0.
 MOST_TIMES = 10
 
 
 def per_topic(fitted: Fitted) -> dict[str, float]:
-    """Return how many judgments of pairs a topic has on each dimension, and on all together."""
+    """Return the number of judgments of pairs per topic, on each dimension and on all together."""
     topics = len({topic for _left, _right, topic, _name in fitted.pool.units})
     counts = {
         fit.dimension.name: len(fit.seen[0]) / topics
@@ -31,7 +31,7 @@ def per_topic(fitted: Fitted) -> dict[str, float]:
 
 
 def add(tests: list[Row], judgments: Mapping[str, float]) -> list[Row]:
-    """Replace the number of topics without a difference by the topics and judgments that a test still needs."""
+    """Replace the number of topics without a difference by the further topics and judgments needed."""
     for row in tests:
         more = more_topics(row["effect"], row["p"], row["p_adjusted"], n=row["n"], zeros=row.pop("zeros"))
         row["more_topics"] = more
@@ -40,24 +40,24 @@ def add(tests: list[Row], judgments: Mapping[str, float]) -> list[Row]:
 
 
 def more_topics(effect: float | None, p: float | None, p_adjusted: float | None, *, n: int, zeros: int) -> int | None:
-    """Return how many more topics the test needs to find a difference of the observed size with a power of 80 %.
+    """Return the further topics needed to detect a difference of the observed size with a power of 80 %.
 
     Parameters
     ----------
     effect, p, p_adjusted : float or None
-        Of the test as it is.
+        Results of the present test.
     n, zeros : int
-        Its topics, and those without a difference, which count for nothing.
+        Number of topics, and of those without a difference, which the test ignores.
 
     Returns
     -------
     int or None
-        None if the difference is found already, if there is no test or no difference, or if the test needs more than
-        ten times the topics.
+        None if the difference is already significant, if there is no test or no difference, or if the test needs more
+        than ten times the topics.
     """
     if effect is None or p is None or p_adjusted is None or not effect or p_adjusted <= SIGNIFICANT:
         return None
-    # The adjustment asks as much less of p as it raised it.
+    # Tighten the level by the factor by which the adjustment increased p.
     pairs = signed_rank_pairs(effect, level=SIGNIFICANT * p / p_adjusted, power=POWER)
     needed = pairs * n / (n - zeros)
     return math.ceil(needed) - n if n < needed <= MOST_TIMES * n else None

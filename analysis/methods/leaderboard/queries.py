@@ -1,4 +1,4 @@
-"""The page of the leaderboard: who is ranked where, who wins against whom, and who differs from whom."""
+"""The leaderboard page: ranks, win rates, and tests of differences."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from .forest import forest
 
 PER_PAGE = 50
 TESTS_PER_PAGE = 25
-#: Whether neighbours in rank differ is said of so many participants from the top.
+#: Number of participants from the top for which neighbours in rank are compared.
 LEADERS = 5
-#: Cells of the matrix have so many shades on each side.
+#: Number of shades of matrix cells on each side.
 SHADES = 5
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Whether one participant is better than the next in rank.
+    """Whether a participant is better than the next one in rank.
 
     Attributes
     ----------
     better, worse : str
     is_clear : bool
     p : float or None
-        Adjusted, of their test; None without a test: then their intervals are compared.
+        Adjusted p-value of their test; None without a test: their intervals are compared instead.
     more_judgments, more_topics : int or None
-        About how many more a test needs.
+        Approximate number that a test needs in addition.
     """
 
     better: str
@@ -51,7 +51,7 @@ class Conclusion:
 
 
 def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the selected board, who cannot be ranked, the win rates and the tests."""
+    """Return the selected board, the unranked participants, the win rates and the tests."""
     if state.run is None:
         return {}
     chosen = selection(study, state.run, query)
@@ -83,7 +83,7 @@ def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any])
 
 
 def best(rows: list[Row], most: int) -> list[Row]:
-    """Return the first participants by merit over all dimensions, at most so many, from rows of the leaderboard."""
+    """Return the first `most` participants by merit over all dimensions, from rows of the leaderboard."""
     ranked = [
         row
         for row in rows
@@ -93,7 +93,7 @@ def best(rows: list[Row], most: int) -> list[Row]:
 
 
 def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
-    """Say of each participant and the next in rank, from the top, whether the test tells them apart.
+    """State for each participant and the next in rank, from the top, whether the test tells them apart.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
     Returns
     -------
     conclusions : list
-        One for each neighbouring pair with a test. A test that favours the lower rank tells nothing apart.
+        One for each neighbouring pair with a test. A test that favours the lower rank is not clear.
     """
     by_pair = {frozenset((row["participant_1"], row["participant_2"])): row for row in tests}
     ordered = sorted(ranked, key=lambda row: row["rank"])
@@ -122,7 +122,7 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
 
 
 def apart_by_intervals(ranked: list[Row]) -> list[Conclusion]:
-    """Say of each participant and the next in rank whether their intervals overlap; none where one is missing."""
+    """State for each participant and the next in rank whether their intervals overlap; empty if one is missing."""
     return [
         Conclusion(better["participant"], worse["participant"], better["low"] > worse["high"])
         for better, worse in pairwise(sorted(ranked, key=lambda row: row["rank"]))
@@ -131,13 +131,13 @@ def apart_by_intervals(ranked: list[Row]) -> list[Conclusion]:
 
 
 def rounded(count: int) -> int:
-    """Round a count up to two digits: an approximation promises no more."""
+    """Round a count up to two significant digits: the approximation is not more precise."""
     step: int = 10 ** max(0, math.floor(math.log10(max(count, 1))) - 1)
     return math.ceil(count / step) * step
 
 
 def matrix(rows: list[Row], order: list[str], words: Any = str) -> dict[str, Any]:
-    """Return the cells of the win-rate matrix by row and column, in the order of the board; empty without win rates."""
+    """Return the cells of the win-rate matrix by row and column, in board order; empty without win rates."""
     cells = {(row["participant_1"], row["participant_2"]): row for row in rows}
     cells |= {(row["participant_2"], row["participant_1"]): turned(row) for row in rows}
     names = [name for name in order if any(name in pair for pair in cells)]
@@ -155,7 +155,7 @@ def matrix(rows: list[Row], order: list[str], words: Any = str) -> dict[str, Any
 
 
 def _cell(row: Row | None, against: str, words: Any) -> dict[str, Any]:
-    """A cell with its shade: "a" where more judgments were won than lost, "b" where fewer, by how much."""
+    """Return a cell with its shade: "a" if more judgments were won than lost, "b" if fewer, and by how much."""
     if row is None:
         return {"against": against, "label": words(against), "n": 0}
     lead = row["share_won"] - row["share_lost"]
@@ -165,7 +165,7 @@ def _cell(row: Row | None, against: str, words: Any) -> dict[str, Any]:
 
 
 def _plotted(rows: list[Row], chosen: BoardSelection) -> dict[str, Any]:
-    """Rows with their marks on a common axis, and its ticks."""
+    """Return rows with their marks on a common axis, and its ticks."""
     plot = forest([(row["merit"], row["low"], row["high"]) for row in rows])
     return {
         "rows": [
@@ -177,7 +177,7 @@ def _plotted(rows: list[Row], chosen: BoardSelection) -> dict[str, Any]:
 
 
 def _tests(chosen: BoardSelection) -> list[Row]:
-    """The tests on the selected dimension; they compare gold labels over all styles."""
+    """Return the tests on the selected dimension; they compare gold labels over all styles."""
     if not chosen.is_whole:
         return []
     return stored_rows(
@@ -186,7 +186,7 @@ def _tests(chosen: BoardSelection) -> list[Row]:
 
 
 def _not_ranked(chosen: BoardSelection, people: list[Row]) -> list[Row]:
-    """Participants without a rank: never compared on this dimension, or never graded."""
+    """Return participants without a rank: never compared on this dimension, or never graded."""
     here = {row["participant"] for row in people}
     never = (
         run_tables.read(chosen.run, "leaderboard")["leaderboard"] if chosen.dimension != value_labels.ALL else people

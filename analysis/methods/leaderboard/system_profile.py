@@ -1,4 +1,4 @@
-"""The page of one system: its merits over dimensions, its best and worst responses, and how it did against others."""
+"""Page of one system: merits by dimension, best and worst responses, and results against others."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,21 +14,21 @@ from .boards import PARTICIPANT
 from .forest import forest
 from .votes_by_judges import ALL
 
-#: So many of the best and of the worst responses are listed.
+#: Number of best and of worst responses in the list.
 LISTED = 5
 
 
 class NoSystemError(LookupError):
-    """The run ranks nobody of this name."""
+    """The run ranks nobody with this name."""
 
 
 def system_profile(study: Study, state: AnalysisState, *, name: str, query: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page shows.
+    """Return the context of the page.
 
     Raises
     ------
     NoSystemError
-        If the leaderboard of the run has no such participant.
+        If the run's leaderboard has no such participant.
     """
     if state.run is None:
         raise NoSystemError
@@ -62,7 +62,7 @@ def system_profile(study: Study, state: AnalysisState, *, name: str, query: Mapp
 
 
 def against(chosen: BoardSelection, name: str) -> list[Row]:
-    """The win rates of a participant, from its side, the others in the order of their merit."""
+    """Return the win rates of a participant against the others, in the order of their merit."""
     rows = [row for row in chosen.win_rates() if name in (row["participant_1"], row["participant_2"])]
     order = {row["participant"]: index for index, row in enumerate(chosen.merits())}
     from_side = [row if row["participant_1"] == name else turned(row) for row in rows]
@@ -70,10 +70,10 @@ def against(chosen: BoardSelection, name: str) -> list[Row]:
 
 
 def graded_responses(study: Study, chosen: BoardSelection, name: str) -> list[dict[str, Any]]:
-    """The responses of a participant with their grades on the selected dimension, the best first.
+    """Return the responses of a participant by grade on the selected dimension, the best first.
 
-    Over all dimensions a grade is the mean over them, and has no range. Grades count from 1 to the number of responses
-    to the topic.
+    Over all dimensions, a grade is the mean and has no range. Grades range from 1 to the number of responses to the
+    topic.
     """
     responses = Response.objects.filter(study=study, participant__external_id=name).with_people().defer("text")
     by_name = {response.external_id: response for response in responses if chosen.style in (ALL, response.style.name)}

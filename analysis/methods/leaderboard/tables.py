@@ -1,4 +1,4 @@
-"""Tables of the leaderboard: their columns, and how people read them."""
+"""Tables of the leaderboard: columns and captions."""
 
 from analysis.enums import Coders
 
@@ -7,7 +7,7 @@ from ..shared_columns import DIMENSION, STYLE
 from .votes_by_judges import GOLD
 
 KINDS = {"participant": "participant", "origin": "origin"}
-#: The judges that a leaderboard can be shown by.
+#: Kinds of judges for which a leaderboard can be shown.
 JUDGES: dict[str, LazyText] = {
     GOLD: "gold labels",
     **{who.value: who.label for who in (Coders.CROWD, Coders.CORRECTED, Coders.EXPERT, Coders.MODEL)},

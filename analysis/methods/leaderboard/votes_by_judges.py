@@ -1,4 +1,4 @@
-"""The judgments of pairs by kind of judges: the crowd, the corrected crowd, experts, and language models."""
+"""Judgments of pairs by kind of judges: the crowd, the corrected crowd, experts, and language models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...inputs.arrays import COMBINED, EXPERT, INDIVIDUAL, Inputs, Ints, Pool
 from ..agreement.compute import CHOSEN, coders_of
 from ..context import Context
 
-#: The names of styles and dimensions when all count together.
+#: Name of all styles or dimensions together.
 ALL = "all"
 #: Gold labels instead of judgments.
 GOLD = "gold"
@@ -29,9 +29,9 @@ class PairVotes:
     left, right, topic, dimension : ndarray of int, shape (n,)
         As numbered in the inputs.
     chances : ndarray of shape (n, 3)
-        The probabilities that the left response is better, neither is, or the right one is. A judgment has one 1.
+        Probabilities that the left response is better, neither, or the right one; for a judgment, one of them is 1.
     coder : ndarray of int, shape (n,), or None
-        Who judged; None if the judges were selected, and for labels.
+        The judge; None for labels, and if the judges were selected.
     """
 
     left: Ints
@@ -42,7 +42,7 @@ class PairVotes:
     coder: Ints | None = None
 
     def only(self, keep: NDArray[np.bool_]) -> PairVotes:
-        """Return some of them."""
+        """Return the selected entries."""
         return PairVotes(
             left=self.left[keep],
             right=self.right[keep],
@@ -70,7 +70,7 @@ class PairVotes:
 
 
 def votes_by_judges(analysed: Context) -> dict[str, PairVotes]:
-    """Return the judgments of each kind of judges that judged pairs, by the names in `Coders`."""
+    """Return the judgments of pairs by kind of judges, with the names of `Coders`."""
     inputs, main = analysed.inputs, coders_of(analysed.inputs.pool)
     parts = {main: [inputs.main]}
     if main == Coders.CROWD:
@@ -104,16 +104,16 @@ def labels(analysed: Context) -> PairVotes | None:
 
 
 def selections(inputs: Inputs, votes: PairVotes) -> Iterator[tuple[str, str, NDArray[np.bool_]]]:
-    """Yield each style and dimension with the votes that it selects, and "all" for all of them.
+    """Yield each style and dimension (and "all") with a mask of its votes.
 
-    A pair has a style if both of its responses have it. Without a second style, only all styles together are yielded.
+    A pair has a style if both of its responses have it. With only one style, only "all" is yielded for styles.
     """
     style = np.array([inputs.styles.index(response.style) for response in inputs.responses], dtype=np.int64)
     is_of_one = style[votes.left] == style[votes.right]
     styles = [(ALL, np.ones(len(votes.left), dtype=bool))]
     if len(np.unique(style)) > 1:
         styles += [(name, is_of_one & (style[votes.left] == index)) for index, name in enumerate(inputs.styles)]
-    # Versions of a dimension have one name.
+    # Versions of a dimension have the same name.
     names = np.array([dimension.name for dimension in inputs.dimensions])
     present = list(dict.fromkeys(names[np.unique(votes.dimension)].tolist()))
     for style_name, of_style in styles:
@@ -123,7 +123,7 @@ def selections(inputs: Inputs, votes: PairVotes) -> Iterator[tuple[str, str, NDA
 
 
 def _votes(inputs: Inputs, pool: Pool, *, drawn: bool) -> PairVotes:
-    """The judgments of a pool on the dimensions that compare two responses."""
+    """Return the judgments of a pool on the dimensions that compare two responses."""
     is_preference = np.array([dimension.is_preference for dimension in inputs.dimensions], dtype=bool)
     keep = is_preference[pool.dimension] & (pool.right[pool.unit] >= 0)
     unit = pool.unit[keep]
@@ -138,7 +138,7 @@ def _votes(inputs: Inputs, pool: Pool, *, drawn: bool) -> PairVotes:
 
 
 def _joined(parts: list[PairVotes]) -> PairVotes:
-    """Judgments of several pools of selected judges as one."""
+    """Join judgments of several pools of selected judges."""
     if len(parts) == 1:
         return parts[0]
     columns = ([getattr(part, name) for part in parts] for name in ("left", "right", "topic", "dimension", "chances"))
@@ -146,7 +146,7 @@ def _joined(parts: list[PairVotes]) -> PairVotes:
 
 
 def _trusted(analysed: Context, votes: PairVotes) -> PairVotes:
-    """The judgments of those whose spam probability on the dimension is at most the threshold."""
+    """Return the judgments of judges whose spam probability on the dimension is at most the threshold."""
     assert votes.coder is not None
     dimensions = analysed.inputs.dimensions
     trusted = np.zeros((len(dimensions), len(analysed.main.pool.participants)), dtype=bool)

@@ -11,7 +11,7 @@ from ..context import Context
 from .boards import PARTICIPANT, Board, boards
 from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 
-#: Win rates are computed between so many participants: the best by merit over all dimensions.
+#: Number of participants with win rates: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
 FEW = "no interval: an interval needs two topics, and two judges unless they were selected"
@@ -21,7 +21,7 @@ FIRST_WON, TIE, SECOND_WON = range(3)
 def win_rate_rows(analysed: Context, leaderboard: Sequence[Row]) -> list[Row]:
     """Return one row for each two participants (or origins) that were compared, by judges, style and dimension.
 
-    `leaderboard`: the rows of the leaderboard, which order participants by merit.
+    `leaderboard`: rows of the leaderboard, which order participants by merit.
     """
     rows: list[Row] = []
     by_judges = votes_by_judges(analysed)
@@ -36,7 +36,7 @@ def win_rate_rows(analysed: Context, leaderboard: Sequence[Row]) -> list[Row]:
 
 
 def _order(board: Board, leaderboard: Sequence[Row]) -> Ints:
-    """The place of each participant by merit over all dimensions, from 0; -1 if it is not among the first."""
+    """Return each participant's position by merit over all dimensions, from 0; -1 if not among the first."""
     merits = {
         row["participant"]: row["merit"]
         for row in leaderboard
@@ -48,7 +48,7 @@ def _order(board: Board, leaderboard: Sequence[Row]) -> Ints:
 
 
 def _rows(board: Board, order: Ints, votes: PairVotes) -> Iterator[Row]:
-    """The rows of some judgments; the better by merit stands first in each row."""
+    """Yield the rows of some judgments; the one with the higher merit is first in each row."""
     left, right = order[board.whose[votes.left]], order[board.whose[votes.right]]
     counts = (left != right) & (left >= 0) & (right >= 0)
     left, right, votes = left[counts], right[counts], votes.only(counts)
@@ -66,7 +66,7 @@ def _rows(board: Board, order: Ints, votes: PairVotes) -> Iterator[Row]:
 
 
 def _cells(outcome: Ints, topic: Ints, coder: Ints | None) -> Row:
-    """Counts and shares of the judgments between two participants."""
+    """Return counts and shares of the judgments between two participants."""
     won, tied, lost = (
         estimates.share(outcome == value, topic, coder, problem=NO_JUDGMENTS) for value in (FIRST_WON, TIE, SECOND_WON)
     )

@@ -1,4 +1,4 @@
-"""How long responses are."""
+"""Lengths of responses."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from . import compute, figures, tables
 
 
 def describe_lengths(facts: RunFacts) -> str:
-    """How words, responses and statements are counted."""
+    """Describe how words, responses and statements are counted."""
     if not facts.has("responses"):
         return ""
     return (
@@ -24,8 +24,8 @@ def describe_lengths(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page about responses shows, of this method and of others."""
-    from .. import writing_page  # it knows the tables of all of them
+    """Build the template context of the page about responses, with the tables of several methods."""
+    from .. import writing_page  # imports the tables of all methods
 
     return writing_page.page_context(study, state, query)
 

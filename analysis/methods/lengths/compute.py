@@ -1,4 +1,4 @@
-"""What was written: every response, and how long responses are (crowdrag25, section 4.1 and Figures 1 and 5)."""
+"""Responses and their lengths (crowdrag25, section 4.1 and Figures 1 and 5)."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ NOTHING_CITED = "the response cites nothing"
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Responses, and how long they are. Without texts there is nothing to say."""
+    """Compute the tables of responses and lengths; none without texts."""
     inputs, features = analysed.inputs, analysed.text_features
     if not features:
         return {}
@@ -28,7 +28,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def response_rows(inputs: Inputs, features: Sequence[TextFeatures]) -> list[Row]:
-    """One row a response."""
+    """Make one row for each response."""
     has_ease = text_features.is_readable(inputs.language)
     rows = []
     for response_features in features:
@@ -58,10 +58,10 @@ def response_rows(inputs: Inputs, features: Sequence[TextFeatures]) -> list[Row]
 def length_rows(
     inputs: Inputs, features: Sequence[TextFeatures], settings: AnalysisSettings, resampling: Resampling
 ) -> list[Row]:
-    """Distributions by style and origin, without non-responses: one row a measure and statistic.
+    """Make the length distributions by style and origin, without non-responses: one row for each measure and statistic.
 
-    Words, statements and cited passages are of responses. Citations per passage are of cited passages: how many
-    statements of its response cite it. Passages per statement are of statements, those without citations too.
+    Words, statements and cited passages are counted per response. Citations per passage: how many statements of the
+    response cite a cited passage. Passages per statement include statements without citations.
     """
     full = [
         response_features
@@ -80,7 +80,7 @@ def length_rows(
 def _measures(
     inputs: Inputs, members: Sequence[TextFeatures], resampling: Resampling
 ) -> dict[str, tuple[Sequence[float], Ints]]:
-    """The values of each measure with their topics."""
+    """Return the values of each measure with their topics."""
     responses: list[Response] = [inputs.responses[member.index] for member in members]
     topic = resampling.places(responses)
     return {

@@ -1,4 +1,4 @@
-"""How long responses are, what they cite where, and how easy they read (crowdrag25, Figures 1, 2, 4 and 5)."""
+"""Figure of response lengths (crowdrag25, Figures 1 and 5)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tables of responses and their lengths: their columns, and how people read them."""
+"""Tables of responses and their lengths: columns and captions."""
 
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import DISTRIBUTION, ORIGIN, RESPONSE, STYLE

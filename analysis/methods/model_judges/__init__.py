@@ -1,4 +1,4 @@
-"""Language model judges (docs/methods/model-judges.md)."""
+"""Language models as judges (docs/methods/model-judges.md)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from .tables import MEASURES
 
 
 def describe_model_judges(facts: RunFacts) -> str:
-    """What language models judged."""
+    """Describe what language models judged."""
     if not any(facts.measured("model_judges", measure) for measure in MEASURES):
         return ""
     names = {"combined": "all dimensions at once", "individual": "one dimension at a time"}
@@ -30,7 +30,7 @@ def describe_model_judges(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.model_judges(study, state, page=query.get("page"))
 
 

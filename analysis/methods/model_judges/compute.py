@@ -1,12 +1,12 @@
-"""Model judges: their votes, how consistent, how close to people, and what they make of their own responses.
+"""Language models as judges: votes, consistency, agreement with people, and self-preference.
 
-A model's judgments are pools of their own (design 2): they never enter the gold labels that they are compared with.
+Each model's judgments form a pool of their own (design 2); they never influence the gold labels they are compared with,
+which come from the analysed pool.
 
-design 7.9, last sentence: any study's own responses can be such a bank. The yardstick is the gold label: a model that
-chooses its own response as often as people do may simply have written better ones.
+Design 7.9, last sentence: the responses of any study can serve for measuring self-preference. The reference is the gold
+label: a model that prefers its own responses as often as people do may simply have written better ones.
 
-crowdrag25, section 5.4, Table 9. A model's judgments are a pool of their own: what they are compared with, the gold
-label, is made of the analysed pool's votes alone.
+crowdrag25, section 5.4, Table 9.
 """
 
 from dataclasses import dataclass, replace
@@ -27,20 +27,20 @@ from ..order_effects.compute import ALL, FRONT, NEUTRAL
 from ..settings import named_rng
 
 INFERENCES = {COMBINED: "combined", INDIVIDUAL: "individual"}
-#: Labels of presented pairs (places of the left and the right response), by dimension.
+#: Labels of presented pairs (indices of the left and the right response), by dimension.
 Gold = dict[str, dict[tuple[int, int], int]]
 
 
 @dataclass(frozen=True, eq=False)
 class ModelVotes:
-    """The labels of one model, asked in one way.
+    """The labels of one model, with one prompt type.
 
     Attributes
     ----------
     left, right, topic : ndarray of int, shape (n_pairs,)
-        The presented pairs, as places in the inputs; topics as places among those that the model judged.
+        The presented pairs, as indices of the inputs' responses; topics as indices among those that the model judged.
     labels : dict of str to ndarray of int, shape (n_pairs,)
-        By dimension what it said, as presented (0, 1, 2: a, n, b); -1 where it said nothing. Only preferences.
+        Its labels by dimension, as presented (0, 1, 2: A, N, B); -1 if missing. Preferences only.
     """
 
     left: Ints
@@ -49,19 +49,19 @@ class ModelVotes:
     labels: dict[str, Ints]
 
     def beside(self, labels: dict[tuple[int, int], int]) -> Ints:
-        """Other labels of the same presented pairs; -1 where there is none."""
+        """Return other labels of the same presented pairs; -1 if there is none."""
         pairs = zip(self.left.tolist(), self.right.tolist(), strict=True)
         return np.array([labels.get(pair, -1) for pair in pairs], dtype=np.int64)
 
     def by_pair(self, dimension: str) -> dict[tuple[int, int], int]:
-        """Its label on a dimension, by presented pair."""
+        """Return its labels on a dimension, by presented pair."""
         votes = zip(self.left.tolist(), self.right.tolist(), self.labels[dimension].tolist(), strict=True)
         return {(left, right): label for left, right, label in votes if label >= 0}
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """A model as a judge: its labels by way of asking, and the resamples of its topics."""
+    """A model as a judge: its labels by prompt type, and the resamples of its topics."""
 
     name: str
     votes: dict[str, ModelVotes]
@@ -69,7 +69,7 @@ class Judge:
 
 
 def judges(analysed: Context) -> list[Judge]:
-    """The models that judged pairs, in the order of their names."""
+    """Return the models that judged pairs, sorted by name."""
     inputs, settings = analysed.inputs, analysed.settings
     pools = {way: inputs.pools[name] for name, way in INFERENCES.items() if name in inputs.pools}
     model_judges = []
@@ -88,7 +88,10 @@ def judges(analysed: Context) -> list[Judge]:
 
 
 def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate:
-    """Krippendorff's alpha of two labels of each pair (-1: none); `nothing` says why where no pair has both."""
+    """Compute Krippendorff's alpha of two labels per pair (-1: none).
+
+    `nothing` is the reason given if no pair has both.
+    """
     both_labelled = (first >= 0) & (second >= 0)
     if not both_labelled.any():
         return undefined(nothing)
@@ -102,17 +105,17 @@ def two_coders(first: Ints, second: Ints, topic: Ints, nothing: str) -> Estimate
 
 
 def with_gold_label(labels: Ints, gold: Ints, topic: Ints, nothing: str) -> Estimate:
-    """Krippendorff's alpha of a model and the gold label, without an interval.
+    """Compute Krippendorff's alpha between a model and the gold label, without an interval.
 
-    How good the labels are depends on which judges took part. Resampled topics do not tell that, and intervals over
-    topics held the true value in 90 % of studies (docs/methods/intervals.md).
+    The quality of the labels depends on which judges took part. Resampling topics does not reflect that: the coverage
+    of intervals over topics was only 90 % (docs/methods/intervals.md).
     """
     agreement = two_coders(labels, gold, topic, nothing)
     return agreement if agreement.problem else replace(agreement, terms=None, has_interval=False)
 
 
 def gold_labels(analysed: Context) -> Gold:
-    """The gold label of each presented pair (places of its responses), by dimension."""
+    """Return the gold label of each presented pair (indices of its responses), by dimension."""
     main = analysed.main
     sides = list(zip(main.pool.left.tolist(), main.pool.right.tolist(), strict=True))
     return {
@@ -124,7 +127,7 @@ def gold_labels(analysed: Context) -> Gold:
 
 
 def _model_votes(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
-    """The labels of one model in a pool; of repeated judgments the first counts."""
+    """Return the labels of one model in a pool; the first of repeated judgments counts."""
     of_model = (pool.coder == pool.participants.index(name)) & (pool.right[pool.unit] >= 0)
     units, unit = np.unique(pool.unit[of_model], return_inverse=True)
     labels = {}
@@ -137,19 +140,19 @@ def _model_votes(inputs: Inputs, pool: Pool, name: str) -> ModelVotes:
     return ModelVotes(pool.left[units], pool.right[units], pool.topic[units], labels)
 
 
-# Codes of labels when the own response is turned to the front.
+# Codes of labels after the model's own response is moved to the left.
 OWN = 0
 NO_OWN = "no pair on which both the model and the gold label chose has one response by the model and one by another"
 NO_OWN_GOLD = "no pair of one response by the model and one by another has a gold label"
 NO_OTHER_GOLD = "no pair without the model's own responses has a gold label: let it also judge pairs of other responses"
 SHARES = ("model", "gold", "difference")
-#: Its agreement with people where one of the two responses is its own, and where none is or both are.
+#: Agreement with people on pairs with exactly one of the model's own responses, and on all other pairs.
 AGREEMENTS = ("alpha_own", "alpha_others")
 SELF_PREFERENCE_MEASURES = (*SHARES, *AGREEMENTS)
 
 
 def self_preference_rows(judge: Judge, gold: Gold, inputs: Inputs) -> list[Row]:
-    """One row a way of asking and dimension; none for a model that wrote no response that it judged."""
+    """Make one row for each prompt type and dimension; none if the model judged no response of its own."""
     is_own_response = own_responses(judge.name, inputs)
     rows = []
     for way, judged in judge.votes.items():
@@ -171,7 +174,7 @@ def self_preference_rows(judge: Judge, gold: Gold, inputs: Inputs) -> list[Row]:
 
 
 def own_responses(judge: str, inputs: Inputs) -> np.ndarray:
-    """Which responses the same model wrote, whatever it was told."""
+    """Return a mask of the responses that the same model wrote, with any prompt."""
     model = dict(inputs.models)
     if judge not in model:
         return np.zeros(len(inputs.responses), dtype=bool)
@@ -187,7 +190,10 @@ def own_responses(judge: str, inputs: Inputs) -> np.ndarray:
 def _preferences(
     judged: ModelVotes, name: str, gold: dict[tuple[int, int], int], is_own_response: np.ndarray, weights: Floats
 ) -> tuple[dict[str, Estimate], int]:
-    """Shares of choices for the own response by model and by gold label, how far both agree, and undecided pairs."""
+    """Compute the shares of choices for the own response by the model and the gold label.
+
+    Also returns their agreement, and the number of undecided pairs.
+    """
     label, model_labels = judged.beside(gold), judged.labels[name]
     is_own = is_own_response[judged.left] != is_own_response[judged.right]
     agreements = {
@@ -199,7 +205,7 @@ def _preferences(
     n, undecided = int(decided.sum()), int((both_labelled & ~decided).sum())
     if not n:
         return dict.fromkeys(SHARES, undefined(NO_OWN)) | agreements, undecided
-    # The own response has the lower number, so that the canonical orientation puts it first on whichever side it stood.
+    # Rank the own response lower, so that the canonical orientation puts it first, whatever its side.
     rank = np.where(is_own_response, 0, 1)
     sides = canonical(rank[judged.left[decided]], rank[judged.right[decided]])
     chose = {"model": sides.labels(model_labels[decided]) == OWN, "gold": sides.labels(label[decided]) == OWN}
@@ -231,14 +237,14 @@ NO_INFERENCE = "only one prompt type was used: let the model judge all dimension
 ONE_DIMENSION = "the model judged no other dimension of these pairs"
 NO_CHOICE = "the model chose neither response in any pair"
 ALL_EQUAL = "all judgments of the model on this dimension are the same"
-#: One judgment is not remarkable for being like itself.
+#: A single judgment is always equal to itself.
 FEWEST_EQUAL = 2
 MEASURES = ("alpha_orders", "alpha_gold", "alpha_inference", "mean_rho", "front_preference")
 SIZES = ("pairs_in_both_orders", "items_with_gold", "items_in_both_inferences")
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """One row a model, way of asking and dimension; and what models that also wrote make of their own responses."""
+    """Make one row for each model, prompt type and dimension, and the rows about self-preference."""
     gold = gold_labels(analysed)
     model_judges = judges(analysed)
     rows = [row for judge in model_judges for row in _rows(judge, gold)]
@@ -279,7 +285,7 @@ def _rows(judge: Judge, gold: Gold) -> list[Row]:
 
 
 def _remark(labels: Ints | None) -> str:
-    """A note on a model that gave one answer to everything: its figures describe that answer, not the texts."""
+    """Return a note on a model that always gave the same answer: its figures describe that answer, not the texts."""
     labels_given = np.zeros(0, dtype=np.int64) if labels is None else labels[labels >= 0]
     return ALL_EQUAL if len(labels_given) >= FEWEST_EQUAL and len(np.unique(labels_given)) == 1 else ""
 
@@ -295,7 +301,10 @@ def _row(key: Row, measures: dict[str, Estimate], items: int, remark: str) -> Ro
 
 
 def _between_orders(judged: ModelVotes, name: str) -> Estimate:
-    """Two coders: the model with the lower response id left, and with it right; units are the two responses."""
+    """Compute agreement between orders: coders are the model with the lower response ID left and with it right.
+
+    The units are pairs of responses.
+    """
     labelled = judged.labels[name] >= 0
     if not labelled.any():
         return undefined(NO_REVERSE)
@@ -312,12 +321,12 @@ def _between_orders(judged: ModelVotes, name: str) -> Estimate:
 
 
 def _with_gold(judged: ModelVotes, name: str, gold: dict[tuple[int, int], int]) -> Estimate:
-    """Two coders: the model and the gold label; units are the presented pairs, each as it was presented."""
+    """Compute agreement with the gold label; the units are the pairs as presented."""
     return with_gold_label(judged.labels[name], judged.beside(gold), judged.topic, NO_GOLD)
 
 
 def _between_inferences(judged: ModelVotes, other: ModelVotes | None, name: str) -> Estimate:
-    """Two coders: the model asked in both ways; units are the presented pairs, each as it was presented."""
+    """Compute agreement between both prompt types; the units are the pairs as presented."""
     if other is None or name not in other.labels:
         return undefined(NO_INFERENCE)
     label = judged.beside(other.by_pair(name))
@@ -325,7 +334,7 @@ def _between_inferences(judged: ModelVotes, other: ModelVotes | None, name: str)
 
 
 def _with_other_dimensions(judged: ModelVotes, name: str, weights: Floats) -> Estimate:
-    """The mean of Spearman's rho with the model's judgments on each other dimension, of the same presented pairs."""
+    """Compute the mean Spearman's rho with the model's judgments of the same pairs on each other dimension."""
     dimension_labels = judged.labels[name]
     others = [
         correlation(dimension_labels, labels, judged.topic, weights, rho)
@@ -336,7 +345,7 @@ def _with_other_dimensions(judged: ModelVotes, name: str, weights: Floats) -> Es
 
 
 def _front(judged: ModelVotes, name: str) -> Estimate:
-    """The share of choices for the response shown first."""
+    """Compute the share of choices for the response shown first."""
     label = judged.labels[name]
     chosen = (label >= 0) & (label != NEUTRAL)
     topic = judged.topic[chosen]

@@ -1,4 +1,4 @@
-"""Model judges: how consistent, how close to people; and what they make of their own responses."""
+"""Language models as judges: consistency, agreement with people, and self-preference."""
 
 from textwrap import wrap
 from typing import Any
@@ -11,18 +11,18 @@ from . import tables as declared
 
 PANEL = 150
 ROW = 30
-#: Letters of a title that fit over a panel.
+#: Number of characters of a title that fit over a panel.
 TITLE = 20
-#: More models than these would make a chart that nobody can take in; the table has all.
+#: Charts with more models would be unreadable; the table has all.
 MOST_MODELS = 6
-#: The measure that compares both ways of asking.
+#: The measure that compares both prompt types.
 BOTH_WAYS = "alpha_inference"
-#: Where a measure says "nothing": no more agreement than chance, no side preferred.
+#: Value of a measure without an effect: no more agreement than by chance, or no preferred side.
 NOTHING = {"front_preference": 0.5}
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Each measure with its interval by dimension: a panel a measure, a row a model, a colour a way of asking."""
+    """Measures by dimension, with intervals: a panel per measure, a row per model, a colour per prompt type."""
     import altair as alt
 
     rows = tables["model_judges"]
@@ -50,7 +50,7 @@ def _name(row: Row, labels: Labels) -> str:
 
 
 def _bars(rows: list[Row], measure: str, labels: Labels) -> list[Row]:
-    """What a measure says of each dimension and way of asking; what concerns both ways stands in the rows of either."""
+    """Return a measure by dimension and prompt type; values about both ways are in the rows of either."""
     points = [
         {
             "dimension": _name(row, labels),
@@ -91,7 +91,7 @@ def _panel(shown: list[Row], measure: str, colours: Spec, inferences: list[str],
 
 
 def _title(measure: str) -> list[str]:
-    """Over its panel, in as many lines as it takes not to run into the next one."""
+    """Break the title of a panel into lines that do not run into the next panel."""
     return wrap(str(declared.MEASURES[measure]), width=TITLE)
 
 
@@ -109,7 +109,7 @@ def _both_ways(shown: list[Row], colours: Spec, y: Any, height: int) -> Any:
 
 
 def own_responses(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """The shares of choices for a model's own response by the model and by the gold label, a panel a way of asking."""
+    """Shares of choices for the model's own response, by model and by gold label; a panel for each prompt type."""
     import altair as alt
 
     rows = [row for row in tables["model_self_preference"] if row["difference"] is not None]

@@ -18,16 +18,16 @@ from .tables import INFERENCES, MEASURES, SIZES
 
 MODELS_PER_PAGE = 5
 NAMES = ("model_judges", "model_self_preference")
-#: What Table 9 holds of each way of asking; how both ways agree stands once.
+#: Columns of Table 9 for each prompt type; the agreement between prompt types is shown once.
 OF_A_WAY = ("alpha_orders", "alpha_gold", "mean_rho", "front_preference")
-#: What analyses made before this was reckoned do not hold.
+#: Columns that older analyses do not have.
 AGREEMENT: Row = dict.fromkeys(
     f"{name}{end}" for name in compute.AGREEMENTS for end in ("", "_low", "_high")
 ) | dict.fromkeys(("items_own", "items_others"))
 
 
 def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dict[str, Any]:
-    """Return what the page shows: some models, each with a row a dimension."""
+    """Return a page of models, each with a row for each dimension."""
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, *NAMES)
@@ -42,7 +42,7 @@ def model_judges(study: Study, state: AnalysisState, *, page: str | None) -> dic
         "notes": reasons((row, _about(row, labels)) for name in NAMES for row in tables[name]),
         "captions": {name: fill(get(name).caption, state.run.parameters) for name in NAMES},
         "drawn": {name: fill(FIGURES[name].caption, state.run.parameters) for name in NAMES},
-        # The models' judgments are then the analysed ones, and their gold label is of themselves.
+        # The models' judgments are then the analysed ones, and the gold label comes from the models themselves.
         "is_own_pool": state.run.parameters.get("pool") == Judges.MODEL,
     }  # fmt: skip
 

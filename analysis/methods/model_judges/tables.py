@@ -1,4 +1,4 @@
-"""Tables of language models as judges: their columns, and how people read them."""
+"""Tables of language models as judges: columns and captions."""
 
 from ...tables.table import Column, Holds, Table, count, estimate, named_estimate
 from ..shared_columns import DIMENSION

@@ -13,7 +13,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_order_effects(facts: RunFacts) -> str:
-    """How order effects were measured."""
+    """Describe how order effects were measured."""
     if not facts.measured("order_effects", "alpha"):
         return ""
     return (
@@ -23,7 +23,7 @@ def describe_order_effects(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.order_effects(study, state)
 
 

@@ -1,4 +1,4 @@
-"""Order effects: whether the side of a response or the place of an item sways judges (docs/methods/order-effects.md).
+"""Order effects: influence of a response's side or an item's position on judgments (docs/methods/order-effects.md).
 
 crowdrag25, section 5.1, Table 5.
 """
@@ -38,16 +38,16 @@ FRONT, NEUTRAL = A, N
 
 @dataclass(frozen=True, eq=False)
 class _Votes:
-    """The votes of one dimension that count: whose, on which response of which pair, and where in the questionnaire.
+    """The votes of one dimension used for order effects.
 
     Attributes
     ----------
     pair : ndarray of int
-        The two responses, whichever stood left.
+        The two responses, regardless of their sides.
     value : ndarray of int
-        In the canonical orientation: 0 is the lower response id.
+        In canonical orientation: 0 is the lower response ID.
     flipped : ndarray of bool
-        Whether the higher id stood left.
+        Whether the higher ID was on the left.
     """
 
     pair: Ints
@@ -58,9 +58,9 @@ class _Votes:
     coders: int
 
     def alpha(self, keep: NDArray[np.bool_], topic: Ints, drawn: bool) -> Estimate:
-        """Alpha of the votes to keep, each judge counted once on a pair; `topic`: of each pair."""
+        """Compute alpha of the selected votes, one for each judge and pair; `topic`: the topic of each pair."""
         key = self.pair[keep] * self.coders + self.coder[keep]
-        # Of somebody who judged both orders the canonical one stays: they would agree with themselves.
+        # If a judge saw both orders, keep the canonical one: otherwise they would agree with themselves.
         order = np.lexsort((self.flipped[keep], key))
         once = order[np.unique(key[order], return_index=True)[1]]
         votes = (self.pair[keep][once], self.coder[keep][once], self.value[keep][once])
@@ -68,7 +68,7 @@ class _Votes:
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Agreement by order, differences between orders, and which side people prefer."""
+    """Compute agreement by order, differences between orders, and preferences for the first response."""
     inputs = analysed.inputs
     parts = _by_order(inputs, analysed.main, analysed.settings)
     return {
@@ -89,7 +89,7 @@ Parts = dict[tuple[str, str], dict[str, Estimate]]
 
 
 def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts:
-    """Alpha of each part by dimension and effect, and the means over dimensions."""
+    """Compute alpha of each part by dimension and effect, and the means over dimensions."""
     parts: Parts = {}
     if not main.fits:
         return parts
@@ -105,7 +105,7 @@ def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts
 
 
 def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
-    """The two responses of each unit as one number (-1: not a pair), whether it was flipped, and units of each pair."""
+    """Return each unit's pair of responses as one number (-1: not a pair), whether it is flipped, and units by pair."""
     left, right = main.pool.left, main.pool.right
     is_pair = (left >= 0) & (right >= 0)
     sides = canonical(left[is_pair], right[is_pair])
@@ -127,7 +127,7 @@ def _votes(main: Fitted, fit: Fit) -> _Votes:
 
 
 def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings) -> dict[str, Estimate]:
-    """Each order of the pairs that were judged in both, and both pooled in the canonical orientation."""
+    """Compute alpha of each order for pairs judged in both, and of both orders together in canonical orientation."""
     if not fit.dimension.is_preference or np.any(main.pool.right[fit.unit] < 0):
         return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NOT_PREFERENCES))
     votes = _votes(main, fit)
@@ -142,7 +142,7 @@ def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings)
 
 
 def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) -> dict[str, Estimate]:
-    """The first items of the questionnaires against the later ones."""
+    """Compute alpha of the first items of the questionnaires, and of the later ones."""
     pool = main.pool
     counted = pool.first_votes(settings.k) & (pool.dimension == inputs.dimensions.index(fit.dimension))
     position = pool.position[counted]
@@ -164,7 +164,10 @@ def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) 
 
 
 def _differences(parts: Parts) -> list[Row]:
-    """How far apart the parts are: the largest difference as published, and the signed one, which can say "none"."""
+    """Compute the largest absolute difference between the parts, as published, and the signed difference.
+
+    An interval of the signed difference can include zero.
+    """
     differences: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
     for (dimension, effect), by_part in parts.items():
         if dimension == ALL:
@@ -195,7 +198,7 @@ def _differences(parts: Parts) -> list[Row]:
 
 
 def _front_preferences(analysed: Context) -> Iterator[Row]:
-    """The share of choices for the first response, by pool of people, pairs and dimension."""
+    """Yield the share of choices for the first response, by pool of people, pairs and dimension."""
     pools = [analysed.inputs.pool, *(name for name in (EXPERT,) if name != analysed.inputs.pool)]
     for name in pools:
         fitted = analysed.fitted.get(name)
@@ -209,7 +212,7 @@ def _front_preferences(analysed: Context) -> Iterator[Row]:
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """Choices for the first response in some units of a pool."""
+    """Choices for the first response on some units of a pool."""
 
     fitted: Fitted
     pair: Ints
@@ -217,7 +220,7 @@ class _Front:
     drawn: bool
 
     def rows(self, key: Row, *, tests: bool) -> list[Row]:
-        """One row a dimension, and one for the choices on all of them."""
+        """Return one row for each dimension, and one for the choices on all of them."""
         fits = [fit for fit in self.fitted.fits if fit.dimension.is_preference]
         tested_rows = [self._row(key, fit.dimension.name, [fit]) for fit in fits]
         if fits:
@@ -237,7 +240,7 @@ class _Front:
         problem = NO_CHOICE if self.units.any() else NO_PAIR
         topic = self.fitted.pool.topic[unit]
         share = estimates.share(first, topic, coder if self.drawn else None, problem=problem)
-        # The two responses of a pair in both orders: choices of the first less choices of the second.
+        # For each pair of responses in both orders: choices of the first minus choices of the second.
         signs = np.where(first, 1, -1)
         excess = np.bincount(self.pair[unit], weights=signs, minlength=1).astype(np.int64)
         row = {"coders": key["coders"], "dimension": name, "pairs": key["pairs"]} | share.columns("front_preference")
@@ -245,7 +248,7 @@ class _Front:
 
 
 def _adjusted(tested: list[float]) -> list[float]:
-    """Benjamini and Hochberg's adjustment over the dimensions; all of them together, the last, is one question."""
+    """Adjust p-values over the dimensions by Benjamini-Hochberg; the last one, for all together, is not adjusted."""
     if not tested:
         return []
     p = np.array(tested[:-1])

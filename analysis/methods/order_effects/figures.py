@@ -1,4 +1,4 @@
-"""Agreement by order, within pairs and across questionnaires."""
+"""Agreement by order, within pairs and within questionnaires."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from . import tables as declared
 
-#: Height of a dimension: its parts stand side by side in it, three in one panel, two in the other.
+#: Height of a dimension, with three or two parts in a panel.
 ROW = 40
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Alpha with its interval by dimension, one colour for each part; a panel for each effect."""
+    """Alpha with its interval by dimension; a colour for each part, a panel for each effect."""
     import altair as alt
 
     known = [row for row in tables["order_effects"] if row["alpha"] is not None]

@@ -18,7 +18,7 @@ NAMES = ("order_effects", "order_differences", "front_preferences", "interdepend
 
 
 def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
-    """Return what the page shows; nothing where there is no result yet."""
+    """Return the context of the page; empty without a result."""
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, *NAMES)
@@ -45,7 +45,7 @@ def order_effects(study: Study, state: AnalysisState) -> dict[str, Any]:
 
 
 def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
-    """One table an effect, a row a dimension: each part, then how far they are apart (crowdrag25, Table 5)."""
+    """Make one table per effect, a row for each dimension: the parts, then their difference (crowdrag25, Table 5)."""
     cells = {(row["effect"], row["dimension"], row["part"]): row for row in rows}
     apart = {(row["effect"], row["dimension"]): row for row in differences}
     groups = []
@@ -72,7 +72,7 @@ def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) ->
 
 
 def _fronts(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
-    """A row for each dimension and pool of people."""
+    """Make a row for each dimension and pool of people."""
     cells = {(row["coders"], row["dimension"], row["pairs"]): row for row in rows}
     return [
         {
@@ -86,7 +86,7 @@ def _fronts(rows: list[Row], labels: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _matrix(rows: list[Row], labels: dict[str, str]) -> dict[str, Any]:
-    """Dimensions against dimensions, and the mean of each with the others below (crowdrag25, Table 6)."""
+    """Make the matrix of dimensions, with the mean of each with the others below (crowdrag25, Table 6)."""
     cells = {(row["dimension_1"], row["dimension_2"]): row for row in rows}
     names = [name for name in dict.fromkeys(row["dimension_1"] for row in rows) if name != value_labels.ALL]
     return {

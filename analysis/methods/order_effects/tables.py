@@ -1,4 +1,4 @@
-"""Tables of order effects (Table 5 of the CrowdRAG paper): columns and captions."""
+"""Tables of order effects (crowdrag25, Table 5): columns and captions."""
 
 from ...tables.table import Column, Table, count, estimate, named_estimate
 from ..shared_columns import CODERS, DIMENSION

@@ -7,7 +7,7 @@ from . import compute, figures, tables
 
 
 def describe_readability(facts: RunFacts) -> str:
-    """How readability was measured."""
+    """Describe how readability was measured."""
     is_measured = "readability" not in facts.names or facts.measured("readability", "value")
     return "Readability is Flesch's reading ease [@flesch1948]." if facts.has("responses") and is_measured else ""
 

@@ -1,4 +1,4 @@
-"""Reading ease of responses and of the passages they had (docs/methods/readability.md)."""
+"""Reading ease of responses and cited passages (docs/methods/readability.md)."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ..text_features import TextFeatures
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Reading ease by style and origin."""
+    """Compute reading ease by style and origin."""
     if not analysed.text_features:
         return {}
     rows = readability_rows(analysed.inputs, analysed.text_features, analysed.topics_of_responses)
@@ -20,7 +20,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def readability_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Resampling) -> list[Row]:
-    """Reading ease of responses and of what they cite, by style and origin: one row a text and statistic."""
+    """Make the rows of reading ease of responses and cited passages, by style and origin: one for each statistic."""
     responses = [inputs.responses[response_features.index] for response_features in features]
     rows = []
     for style, origin, chosen in groups(responses, inputs.styles):
@@ -37,7 +37,7 @@ def readability_rows(inputs: Inputs, features: Sequence[TextFeatures], resamplin
 
 
 def _difference(key: Row, members: Sequence[TextFeatures], topic: Ints, resampling: Resampling) -> list[Row]:
-    """How much easier responses are to read than what they cite, response by response."""
+    """Compute by how much responses are easier to read than the passages they cite."""
     values = np.array([member.flesch - member.source_flesch for member in members])
     if np.isnan(values).all():
         return []

@@ -1,4 +1,4 @@
-"""How easy responses read (docs/methods/readability.md)."""
+"""Figure of reading ease (docs/methods/readability.md)."""
 
 from collections import Counter
 
@@ -7,12 +7,12 @@ from ...figures.vega_lite import Labels, Spec, Tables, coloured_areas, data, ori
 from ...tables import value_labels
 from .tables import EASES
 
-#: Reading ease is shown in classes of so many points; what lies beyond the ends is counted there.
+#: Bin width of the histogram; values beyond its ends are counted in the outer bins.
 EASE_STEP, EASE_FROM, EASE_TO = 5, -30, 100
 
 
 def readability(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Distribution of reading ease of responses and of what they cite, a panel for each origin."""
+    """Distribution of reading ease of responses and cited passages, a panel for each origin."""
     import altair as alt
 
     rows = tables["responses"]

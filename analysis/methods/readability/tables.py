@@ -1,4 +1,4 @@
-"""Tables of reading ease: their columns, and how people read them."""
+"""Tables of reading ease: columns and captions."""
 
 from ...tables.table import Column, Table, count
 from ..shared_columns import DISTRIBUTION, ORIGIN, STYLE

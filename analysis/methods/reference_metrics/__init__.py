@@ -1,4 +1,4 @@
-"""Reference-based metrics, BERTScore among them (docs/methods/reference-metrics.md)."""
+"""Reference-based metrics such as BERTScore (docs/methods/reference-metrics.md)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from . import compute, figures, queries, tables
 
 
 def describe_metrics(facts: RunFacts) -> str:
-    """Which metrics were compared with grades."""
+    """Describe which metrics were compared with grades."""
     measured = facts.values("reference_metrics", "metric", "rho")
     encoder = facts.summary.get("bertscore")
     names = [tables.METRICS[name].citation for name in measured]
@@ -29,7 +29,7 @@ def describe_metrics(facts: RunFacts) -> str:
 
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
-    """What the page shows."""
+    """Build the template context of the page."""
     return queries.metrics(study, state)
 
 

@@ -1,4 +1,4 @@
-"""BERTScores: which models may compute them, how much there is to do, and starting it."""
+"""API of BERTScores: offered models, estimated work, and starting a run."""
 
 from typing import Any, ClassVar
 

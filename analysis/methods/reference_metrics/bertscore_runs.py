@@ -1,4 +1,4 @@
-"""BERTScore of a study's responses as a run: how much there is to do, and doing it a few topics at a time."""
+"""Runs that compute the BERTScores of a study's responses, a few topics at a time, with an estimate of the work."""
 
 import time
 from collections import defaultdict
@@ -31,34 +31,26 @@ from .encodings import EncoderChoice
 from .models import Encoder, Encoding
 
 KIND = "metrics.bertscore"
-#: A unit holds topics of about so many responses: some seconds on two cores with the bundled model.
+#: Approximate number of responses in a unit: a few seconds on two cores with the bundled model.
 TEXTS_IN_A_UNIT = 24
 
 
 class NothingToCompareError(LookupError):
-    """No topic has two responses that are judged against each other."""
+    """No topic has two responses that are compared with each other."""
 
     def __init__(self) -> None:
         super().__init__("There is nothing to compare. BERTScore needs topics with two or more responses in pairs.")
 
 
 def responses_to_compare(study: Study) -> "models.QuerySet[Response]":
-    """The responses that count and stand in pairs: those that get grades."""
+    """Return the valid responses that are in pairs: those that get grades."""
     rows = Response.objects.filter(study=study, erased_at__isnull=True).included()
     pairs = Pair.objects.filter(study=study)
     return rows.filter(Exists(pairs.filter(a=OuterRef("pk"))) | Exists(pairs.filter(b=OuterRef("pk"))))
 
 
 def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
-    """Start a run that encodes what was not encoded and scores what was not scored, with a model that is offered.
-
-    Raises
-    ------
-    BadParameterError
-        If the model is not offered.
-    NothingToCompareError
-        If no topic has two responses in pairs.
-    """
+    """Start a run that computes the missing encodings and scores with an offered model."""
     choice = encodings.choose_model(model)
     if not topics_to_compare(study):
         raise NothingToCompareError
@@ -66,7 +58,7 @@ def start(*, study: Study, model: str = "", by: User | None = None) -> Run:
 
 
 def topics_to_compare(study: Study) -> dict[str, int]:
-    """Topics in which there is something to compare, and how many responses each has."""
+    """Return the topics with responses to compare, and their number of responses."""
     responses: dict[str, int] = defaultdict(int)
     for topic in responses_to_compare(study).values_list("topic__external_id", flat=True):
         responses[topic] += 1
@@ -74,7 +66,7 @@ def topics_to_compare(study: Study) -> dict[str, int]:
 
 
 def plan(run: Run) -> Iterable[dict[str, Any]]:
-    """Share the topics out."""
+    """Distribute the topics over work units."""
     units: list[list[str]] = []
     texts = 0
     for topic, n in topics_to_compare(run.study).items():
@@ -87,7 +79,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
 
 
 def load(model: str, layer: int | None) -> encoders.Encoder:
-    """Load an encoder; a worker keeps it among its models, as far as they fit."""
+    """Load an encoder; the worker keeps it in its cache of models while there is room."""
     encoder: encoders.Encoder = model_cache.MODELS.take(
         ("bertscore", model, layer), partial(encoders.load, model, layer=layer)
     )
@@ -102,7 +94,7 @@ class _Text:
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
-    """Encode and score some topics; what a topic gave is kept when it is done."""
+    """Encode and score some topics; the results of each topic are stored when it is done."""
     study, parameters = work.run.study, work.run.parameters
     names = work.unit.payload["topics"]
     work.report(0, len(names), "Loading the model")
@@ -125,7 +117,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
 
 @dataclass
 class _FinishedTopic:
-    """What one unit did anew."""
+    """Counts of new work in one unit."""
 
     texts: int = 0
     tokens: int = 0
@@ -142,7 +134,7 @@ def _texts(study: Study, topic: str) -> list[_Text]:
 def _score(
     study: Study, encoder: encoders.Encoder, texts: list[_Text], done: _FinishedTopic
 ) -> Callable[[], None] | None:
-    """Encode and score what is missing of a topic; None if nothing is."""
+    """Compute the missing encodings and scores of a topic; None if nothing is missing."""
     by_digest = {text.digest: text.text for text in texts}
     names = sorted(by_digest)
     row = encodings.find(study, encoder.identity)
@@ -161,7 +153,7 @@ def _score(
     done.cut += sum(one.cut for one in embeddings)
     done.pairs += len(pairs)
     new = dict(zip(missing, embeddings, strict=True))
-    # As they will be read the next time: a score does not depend on whether its texts were encoded before.
+    # Use the packed form, as later runs will: a score must not depend on whether its texts were encoded before.
     ready = encoded | {name: encodings.unpack(encodings.pack(one), len(one.ids)) for name, one in new.items()}
     places = {name: i for i, name in enumerate(digests)}
     scores = bertscore.scores(
@@ -178,7 +170,7 @@ def _score(
 
 
 def _note(run: Run, encoder: encoders.Encoder, done: _FinishedTopic) -> None:
-    """Add to the run's sums. Its row is held: several units may end at once."""
+    """Add to the sums of the run, holding its row lock: several units may end at the same time."""
     encodings.encoder(run.study, encoder.identity)
     summary = Run.objects.select_for_update(no_key=True).values_list("summary", flat=True).get(pk=run.pk)
     sums = {name: summary.get(name, 0) + value for name, value in vars(done).items()}
@@ -200,7 +192,7 @@ def _describe_parameters(run: Run) -> dict[str, Any]:
 
 
 def register() -> None:
-    """Register the run kind; called once when the app is ready."""
+    """Register the run kind when the app is ready."""
     kinds.register(
         kinds.Kind(
             name=KIND,
@@ -216,30 +208,30 @@ def register() -> None:
 
 
 def queue() -> str:
-    """Where these runs are worked on: beside the device, if some worker has one."""
+    """Return the queue of these runs: that of the accelerator, if a worker has one."""
     return Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT
 
 
-#: What an English word comes to, with its part of punctuation.
+#: Average number of tokens per English word, including punctuation.
 TOKENS_IN_A_WORD = 1.35
-#: Measured on two cores (docs/methods/bertscore.md); what earlier runs took here counts for more.
+#: Measured on two cores (docs/methods/bertscore.md); earlier runs on this system take precedence.
 SECONDS_PER_TOKEN = {BUNDLED: 0.0002}
-#: Torch and the model are loaded.
+#: Time to load Torch and the model.
 SECONDS_TO_LOAD = 10.0
 
 
 @dataclass(frozen=True)
 class EncodingEstimate:
-    """What a run would do.
+    """Estimated work of a run.
 
     Attributes
     ----------
     texts : int
-        Distinct texts that are compared.
+        Number of distinct texts to compare.
     missing : int
-        Of these, not encoded yet.
+        How many of them are not encoded yet.
     seconds : float or None
-        How long a run would take; None before the first run of a model that is not the bundled one.
+        Estimated duration; None before the first run of a model other than the bundled one.
     """
 
     texts: int
@@ -248,12 +240,12 @@ class EncodingEstimate:
 
     @property
     def minutes(self) -> int | None:
-        """Whole minutes, at least one; None where it is not known."""
+        """Whole minutes, at least one; None if unknown."""
         return None if self.seconds is None else max(1, round(self.seconds / 60))
 
 
 def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
-    """Estimate the work from what is already stored and this model's speed in earlier runs."""
+    """Estimate the work from what is already stored and the model's speed in earlier runs."""
     topics = list(topics_to_compare(study))
     texts = responses_to_compare(study).filter(topic__external_id__in=topics).annotate(digest=Digest("text"))
     encoders = Encoder.objects.filter(study=study, model=choice.model)
@@ -269,7 +261,7 @@ def estimate_encoding(study: Study, choice: EncoderChoice) -> EncodingEstimate:
 
 
 def _seconds_per_token(choice: EncoderChoice) -> float | None:
-    """Of the latest run that encoded anything with this model, on whatever it ran."""
+    """Return the speed of the latest run that encoded anything with this model, on any device."""
     runs = Run.objects.filter(kind=KIND, state=RunState.DONE, parameters__model=choice.model)
     for summary in runs.filter(summary__tokens__gt=0).newest_first().values_list("summary", flat=True)[:1]:
         return float(summary["seconds"]) / float(summary["tokens"])
@@ -277,5 +269,5 @@ def _seconds_per_token(choice: EncoderChoice) -> float | None:
 
 
 def already_encoded() -> list[EncoderChoice]:
-    """The models that are offered."""
+    """Return the offered models."""
     return encodings.offered_models()

@@ -1,7 +1,7 @@
 """Reference-based metrics against grades (crowdrag25, section 5.3 and Table 8; docs/methods/reference-metrics.md).
 
-The best-graded response of a topic is the reference, the others are candidates. A metric ranks them by how much they
-resemble it.
+The best-graded response of a topic is the reference, the others are candidates. A metric ranks the candidates by their
+similarity to the reference.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,21 +32,21 @@ UNRANKED = (
     "grades and different scores"
 )
 
-#: A candidate and its reference, as places in `Inputs.responses`.
+#: A candidate and its reference, as indices in `Inputs.responses`.
 Pair = tuple[int, int]
-#: The score of a candidate against a reference, both without citation markers.
+#: Scores a candidate against a reference, both without citation markers.
 Score = Callable[[str, str], float]
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The responses of one topic as graded on one dimension.
+    """The graded responses to one topic on one dimension.
 
     Attributes
     ----------
     topic : str
     places : tuple of int
-        Places in `Inputs.responses`, ascending.
+        Indices in `Inputs.responses`, ascending.
     grades : ndarray of float, shape (n_responses,)
     """
 
@@ -56,7 +56,7 @@ class Field:
 
     @property
     def contests(self) -> list[tuple[int, Floats]]:
-        """Each best-graded response as the reference, with the grades of all others (its own is NaN)."""
+        """Return each best-graded response as the reference, with the grades of all others (its own is NaN)."""
         references = []
         for index in np.flatnonzero(self.grades == self.grades.max()).tolist():
             grades = self.grades.copy()
@@ -66,7 +66,7 @@ class Field:
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """How well each metric ranks responses as the grades do, by dimension."""
+    """Compute how well each metric reproduces the ranking by grades, by dimension."""
     inputs = analysed.inputs
     fields = read_fields(inputs, analysed.tables.get("grades", []))
     if not fields:
@@ -80,7 +80,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def read_fields(inputs: Inputs, rows: Sequence[Row]) -> dict[str, list[Field]]:
-    """The graded responses by dimension, a field a topic, dimensions and topics in the order of the table."""
+    """Return the graded responses by dimension, one field for each topic; dimensions and topics in table order."""
     response_index = {response.name: i for i, response in enumerate(inputs.responses)}
     grades: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:
@@ -101,7 +101,7 @@ def read_fields(inputs: Inputs, rows: Sequence[Row]) -> dict[str, list[Field]]:
 
 
 def pairs_of(field: Field) -> set[Pair]:
-    """The candidates of a field, each with its reference."""
+    """Return the candidates of a field, each with its reference."""
     return {(other, reference) for reference, _grades in field.contests for other in field.places if other != reference}
 
 
@@ -110,7 +110,7 @@ def _bleu() -> Score:
     return lambda candidate, reference: bleu.score(candidate, [reference])
 
 
-#: The metrics that compare texts as they stand; each is made anew for each topic, and keeps its texts in words.
+#: Metrics of surface texts; each is created anew for each topic, because it caches the words of texts.
 OVERLAPS: Mapping[str, Callable[[], Score]] = {
     BLEU: _bleu,
     ROUGE_L: lambda: RougeL().score,
@@ -119,7 +119,7 @@ OVERLAPS: Mapping[str, Callable[[], Score]] = {
 
 
 def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts]) -> dict[str, dict[Pair, float]]:
-    """Scores of candidates against references, a topic at a time; pairs without texts are left out."""
+    """Score candidates against references, one topic at a time; pairs without texts are left out."""
     pairs_by_topic: dict[str, list[Pair]] = {}
     for pair in sorted(pairs):
         if inputs.responses[pair[0]].text and inputs.responses[pair[1]].text:
@@ -135,7 +135,7 @@ def overlaps(inputs: Inputs, pairs: Iterable[Pair], texts: Iterable[TopicTexts])
 
 
 def bertscores(pairs: Iterable[Pair], similarity: Similarity | None) -> dict[Pair, float]:
-    """The stored BERTScores."""
+    """Return the stored BERTScores."""
     if similarity is None:
         return {}
     similarities = {pair: similarity(*pair) for pair in sorted(pairs)}
@@ -148,7 +148,7 @@ def rows_of(
     settings: AnalysisSettings,
     seed: int,
 ) -> list[Row]:
-    """One row a dimension, metric and ranking; the same resamples of topics for all of them."""
+    """Make one row for each dimension, metric and ranking; all share the same resamples of topics."""
     topics = sorted({field.topic for dimension_fields in fields.values() for field in dimension_fields})
     weights = resample_weights(len(topics), settings.resamples, named_rng(seed, "topics of reference metrics"))
     topic_index = {topic: i for i, topic in enumerate(topics)}
@@ -170,13 +170,13 @@ def rows_of(
 
 
 def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Floats, Floats]:
-    """How well scores rank each field: Spearman's rho, and whether the best candidate is above the worst.
+    """Evaluate the ranking of each field: Spearman's rho, and whether the best candidate scores above the worst.
 
     Returns
     -------
     full, best_worst : ndarray of float, shape (n_fields,)
-        NaN where a field cannot be ranked so. Where several responses share the best grade, the mean over each of them
-        as the reference.
+        NaN if the ranking is undefined for a field. If several responses share the best grade, the mean over these
+        references.
     """
     contests = [(i, field, *contest) for i, field in enumerate(fields) for contest in field.contests]
     size = max(len(field.places) for field in fields)
@@ -185,7 +185,7 @@ def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Flo
         graded[row, : len(grades)] = grades
         candidate_scores = [scores.get((candidate, reference), np.nan) for candidate in field.places]
         scored[row, : len(candidate_scores)] = candidate_scores
-    # A candidate without a score leaves its whole topic out: a ranking of some of them is another question.
+    # A candidate without a score excludes its topic: the ranking of a subset would not be comparable.
     complete = (np.isnan(graded) | ~np.isnan(scored)).all(axis=1)
     scored[~complete] = np.nan
     index = np.array([contest[0] for contest in contests])
@@ -196,14 +196,17 @@ def by_topic(fields: Sequence[Field], scores: Mapping[Pair, float]) -> tuple[Flo
 
 
 def _best_above_worst(graded: Floats, scored: Floats) -> Floats:
-    """Row by row 1 if the best candidate scores above the worst, -1 if below, 0 if equal; of several, the mean."""
+    """Compare the scores of the best and the worst candidate in each row.
+
+    1 if the best candidate scores above the worst, -1 if below, 0 if equal; the mean over ties.
+    """
     is_graded = ~np.isnan(graded)
     best = is_graded & (graded == np.max(graded, axis=1, where=is_graded, initial=-np.inf, keepdims=True))
     worst = is_graded & (graded == np.min(graded, axis=1, where=is_graded, initial=np.inf, keepdims=True))
     signs = np.sign(scored[:, :, None] - scored[:, None, :])
     meet = best[:, :, None] & worst[:, None, :]
     total = np.where(meet, signs, 0.0).sum(axis=(1, 2))
-    # Where all candidates have one grade, none of them is best.
+    # If all candidates have the same grade, there is no best one.
     meetings = meet.sum(axis=(1, 2))
     ranked = (meetings > 0) & ~(best & worst).any(axis=1)
     shares: Floats = np.divide(total, meetings, out=np.full(len(total), np.nan), where=ranked)
@@ -211,7 +214,7 @@ def _best_above_worst(graded: Floats, scored: Floats) -> Floats:
 
 
 def _mean_by(values: Floats, index: np.ndarray, size: int) -> Floats:
-    """The mean of the values of each index, NaN ones left out."""
+    """Return the mean of the values of each index, ignoring NaN."""
     is_defined = ~np.isnan(values)
     n = np.bincount(index[is_defined], minlength=size)
     sums = np.bincount(index[is_defined], weights=values[is_defined], minlength=size)
@@ -220,7 +223,7 @@ def _mean_by(values: Floats, index: np.ndarray, size: int) -> Floats:
 
 
 def _mean(values: Floats, topic: np.ndarray, weights: Floats) -> Estimate:
-    """The mean over topics that can be ranked."""
+    """Compute the mean over topics with a defined ranking."""
     ranked = int((~np.isnan(values)).sum())
     if not ranked:
         return undefined(UNRANKED)

@@ -1,4 +1,4 @@
-"""Encoder models, and their encodings and scores as rows."""
+"""Encoder models, and the storage of their encodings and scores."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .models import Encoder, Encoding, SimilarityScore
 
 @dataclass(frozen=True)
 class EncoderChoice:
-    """A model and the layer that is used of it; None: its last one."""
+    """A model and the layer used; None: the last layer."""
 
     model: str
     layer: int | None
@@ -33,12 +33,12 @@ class EncoderChoice:
 
 
 def offered_models() -> list[EncoderChoice]:
-    """The models that the operator named, the default first."""
+    """Return the models that the operator configured, the default first."""
     return [parse_choice(named) for named in settings.BERTSCORE_MODELS]
 
 
 def parse_choice(named: str) -> EncoderChoice:
-    """Read `NAME` or `NAME:LAYER`; without a layer the one that BERTScore's authors chose, where they chose one."""
+    """Read `NAME` or `NAME:LAYER`; the default layer is that of the BERTScore authors, if they chose one."""
     model, colon, layer = named.strip().rpartition(":")
     if colon and layer.isdecimal():
         return EncoderChoice(model, int(layer))
@@ -46,12 +46,12 @@ def parse_choice(named: str) -> EncoderChoice:
 
 
 def choose_model(named: str = "") -> EncoderChoice:
-    """Find a model among those offered; the default where none is named.
+    """Find an offered model by name; the default if no name is given.
 
     Raises
     ------
     BadParameterError
-        If the operator did not name it: a model is a program's input that somebody must answer for.
+        If the operator did not configure the model. The operator is responsible for which models run.
     """
     choices = offered_models()
     if not choices:
@@ -66,18 +66,18 @@ def choose_model(named: str = "") -> EncoderChoice:
 
 
 Pair = tuple[str, str]
-# Scores are kept with six decimals: encodings are kept in two bytes a number, and more would say nothing.
+# Encodings are stored with two bytes per number, so more than six decimals of a score are not meaningful.
 DECIMALS = 6
 _STEPS = np.float32(32767)
 _LEVEL = 3
 
 
 def pack(encoded: TokenEmbeddings) -> bytes:
-    """Ids, weights and directions of the tokens, two bytes a number, compressed.
+    """Pack the IDs, weights and directions of the tokens, two bytes per number, compressed.
 
-    A token's numbers are whole parts of its largest one: eight times as exact as floats of two bytes, which would move
-    scores of short texts in the fifth digit. Upper bytes stand apart from lower ones: they are alike and take less
-    room.
+    The numbers of a token are integer fractions of its largest one. This is eight times as precise as two-byte floats,
+    which would change the fifth digit of scores of short texts. Upper and lower bytes are stored separately because
+    this compresses better.
     """
     unit = encoded.vectors / np.linalg.norm(encoded.vectors, axis=1, keepdims=True)
     largest = np.abs(unit).max(axis=1).astype("<f4")
@@ -92,7 +92,7 @@ def pack(encoded: TokenEmbeddings) -> bytes:
 
 
 def unpack(payload: bytes, tokens: int, *, cut: bool = False) -> TokenEmbeddings:
-    """Read what `pack` wrote; vectors as float32, shape (tokens, n_dimensions)."""
+    """Unpack the result of `pack`; vectors are float32, shape (tokens, n_dimensions)."""
     data = zstandard.ZstdDecompressor().decompress(payload)
     ids = np.frombuffer(data, dtype="<i4", count=tokens).astype(np.int64)
     largest = np.frombuffer(data, dtype="<f4", count=tokens, offset=4 * tokens)
@@ -104,7 +104,7 @@ def unpack(payload: bytes, tokens: int, *, cut: bool = False) -> TokenEmbeddings
 
 
 def encoder(study: Study, identity: Identity) -> Encoder:
-    """The row of what encodes; made if it is new, and marked as used now."""
+    """Return the row of an encoder, created if necessary, and mark it as used now."""
     row, _created = Encoder.objects.update_or_create(
         study=study,
         model=identity.model,
@@ -116,13 +116,13 @@ def encoder(study: Study, identity: Identity) -> Encoder:
 
 
 def find(study: Study, identity: Identity) -> Encoder | None:
-    """The row of what encodes, if it ever did in this study."""
+    """Return the row of an encoder; None if it has not been used in this study."""
     named = {"model": identity.model, "layer": identity.layer, "version": identity.version}
     return Encoder.objects.filter(study=study, **named).first()
 
 
 def encodings(encoder: Encoder | None, texts: Collection[str]) -> dict[str, TokenEmbeddings]:
-    """Those texts, by digest, that were encoded before."""
+    """Return the stored encodings of these texts, by digest."""
     if encoder is None:
         return {}
     rows = Encoding.objects.filter(encoder=encoder, text__in=texts)
@@ -130,7 +130,7 @@ def encodings(encoder: Encoder | None, texts: Collection[str]) -> dict[str, Toke
 
 
 def scored(encoder: Encoder | None, texts: Collection[str]) -> set[Pair]:
-    """Pairs of these texts that were scored before."""
+    """Return the pairs of these texts that have a stored score."""
     if encoder is None:
         return set()
     rows = SimilarityScore.objects.filter(encoder=encoder, first__in=texts, second__in=texts)
@@ -147,8 +147,8 @@ def keep(
 ) -> None:
     """Store missing encodings and scores of texts that still exist; concurrent calls add no duplicates.
 
-    `responses` are the rows whose texts these are. They are held until the commit, so that an erasure comes before,
-    and nothing of the text is added, or after, and takes it away.
+    `responses` are the primary keys of the responses with these texts. They are locked until the commit. A concurrent
+    erasure thus comes before, and nothing of its text is stored, or after, and deletes what was stored.
     """
     held = Response.objects.filter(pk__in=list(responses), erased_at__isnull=True).order_by("pk")
     current_texts = set(held.select_for_update(no_key=True).values_list(Digest("text"), flat=True))
@@ -174,7 +174,7 @@ def keep(
 
 
 def forget(study: Study) -> None:
-    """Remove encodings and scores of texts that are not there any more."""
+    """Remove encodings and scores of texts that no longer exist."""
     current_texts = Response.objects.filter(study=study, erased_at__isnull=True).annotate(digest=Digest("text"))
     gone = Encoding.objects.filter(encoder__study=study).exclude(Exists(current_texts.filter(digest=OuterRef("text"))))
     gone.delete()
@@ -187,19 +187,19 @@ def _rounded(value: float) -> float | None:
     return None if np.isnan(value) else round(value, DECIMALS) + 0.0
 
 
-#: Says that an analysis leaves BERTScores out.
+#: Setting of an analysis without BERTScores.
 NO_SCORES = "none"
 
 
 def read_scores(
     study: Study, responses: Sequence[arrays.Response], *, named: str = ""
 ) -> arrays.SimilarityScores | None:
-    """Read the scores of these responses by the model named, else by the one used last; None if there are none.
+    """Read the scores of these responses by the named or last used model; None if there are none.
 
     Raises
     ------
     BadParameterError
-        If a model is named that scored nothing in this study.
+        If the named model has no scores in this study.
     """
     if named == NO_SCORES:
         return None

@@ -1,10 +1,10 @@
-"""How far responses copy what they cite, and how well metrics rank them (crowdrag25, Figure 3 and Table 8)."""
+"""Figure of rank correlations between metrics and grades (crowdrag25, Table 8)."""
 
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from .tables import METRICS, RANKINGS
 
-#: As crowdrag25, Table 8, has them.
+#: As in crowdrag25, Table 8.
 ORDER = ("best_worst", "full")
 DASHES = ([1, 0], [6, 3], [2, 2])
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
@@ -12,7 +12,7 @@ COLOURS = ("a", "b", "system", "n", "human")
 
 
 def reference_metrics(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Rho with its interval by dimension, a mark for each metric, a panel for each ranking."""
+    """Rho with its interval by dimension; a mark for each metric, a panel for each ranking."""
     import altair as alt
 
     rows = [row for row in tables["reference_metrics"] if row["rho"] is not None]

@@ -1,4 +1,4 @@
-"""Encoders, the stored encodings of texts, and similarity scores."""
+"""Encoders, stored encodings of texts, and similarity scores."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -25,10 +25,10 @@ class Encoder(models.Model):
 
 
 class Encoding(models.Model):
-    """The embeddings of a text's tokens (docs/methods/bertscore.md).
+    """Token embeddings of a text (docs/methods/bertscore.md).
 
-    `text` is the digest under which the response's text stands in inputs; the payload is packed by
-    `encodings.pack`. It says much of what the text said, and goes with it when it is erased.
+    `text` is the digest of the response's text, as in inputs; the payload is packed by `encodings.pack`. Embeddings
+    reveal much of the text, so they are deleted when the text is erased.
     """
 
     encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="encodings")
@@ -42,10 +42,10 @@ class Encoding(models.Model):
 
 
 class SimilarityScore(models.Model):
-    """BERTScore of two texts of a topic, each by its digest, the lower one first.
+    """BERTScore of two texts of a topic, each given by its digest, the lower digest first.
 
-    `precision` and `recall` are of the first text as candidate; the other way round they are swapped, and F1 is the
-    same. Null where the score is undefined: one of the texts is empty.
+    `precision` and `recall` have the first text as candidate; the other way round they are swapped, and F1 is the same.
+    Null if the score is undefined because one of the texts is empty.
     """
 
     encoder = models.ForeignKey(Encoder, models.CASCADE, related_name="similarity_scores")

@@ -1,4 +1,4 @@
-"""The page about reference-based metrics, and what it offers where BERTScores are missing."""
+"""Page about reference-based metrics, with the state of the BERTScores."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from .tables import METRICS, RANKINGS
 
 @dataclass(frozen=True)
 class OfferedEncoder:
-    """A model that scores may be computed with, and what that takes."""
+    """An offered model and the estimated work with it."""
 
     choice: EncoderChoice
     estimate: EncodingEstimate
@@ -33,14 +33,14 @@ class Offer:
 
     Attributes
     ----------
-    models : list of Offered
+    models : list of OfferedEncoder
         The default first.
     run : Run or None
-        The latest run, if it is at work, failed or was cancelled.
+        The latest run, if it is running, failed or was cancelled.
     encoder : Encoder or None
-        Which scores stand: those that an analysis takes.
+        The encoder whose scores the next analysis will use.
     is_newer : bool
-        Whether scores came after the analysis that is shown.
+        Whether there are newer scores than in the analysis shown.
     """
 
     models: list[OfferedEncoder]
@@ -50,17 +50,17 @@ class Offer:
 
     @property
     def texts(self) -> int:
-        """How many texts there are to compare."""
+        """Number of texts to compare."""
         return self.models[0].estimate.texts if self.models else 0
 
     @property
     def missing(self) -> int:
-        """How many of them the default model has not encoded."""
+        """Number of texts that the default model has not encoded."""
         return self.models[0].estimate.missing if self.models else 0
 
 
 def offer(study: Study, shown: Run | None) -> Offer:
-    """Return the state of BERTScores for a page that shows an analysis (or none yet)."""
+    """Return the state of BERTScores for a page that shows an analysis (or None)."""
     latest = Run.objects.filter(study=study, kind=bertscore_runs.KIND).newest_first().first()
     encoder = Encoder.objects.filter(study=study, similarity_scores__isnull=False).order_by("-used_at", "-pk").first()
     since = shown.started_at or shown.created_at if shown else None
@@ -75,17 +75,17 @@ def offer(study: Study, shown: Run | None) -> Offer:
     )
 
 
-#: In the order of the paper's table: best and worst alone first, then the whole ranking; the neural metric first.
+#: Order of the paper's table: best and worst first, then the whole ranking; the neural metric first.
 SHOWN_RANKINGS = ("best_worst", "full")
 
 
 def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
-    """Return what the page shows; nothing where there is no result yet."""
+    """Return the context of the page; empty without a result."""
     if state.run is None:
         return {}
     rows = run_tables.read(state.run, "reference_metrics")["reference_metrics"]
     labels = value_labels.dimensions(study)
-    # A metric that was not computed has no column: where it can be had is said below the table.
+    # A metric that was not computed has no column; a text below the table says how to get it.
     computed = {row["metric"] for row in rows if row["rho"] is not None}
     shown = [name for name in METRICS if name in computed]
     return {
@@ -93,14 +93,14 @@ def metrics(study: Study, state: AnalysisState) -> dict[str, Any]:
         "rows": _rows(rows, labels, shown),
         "has_rho": any(row["rho"] is not None for row in rows),
         "left_out": max((row["left_out"] for row in rows if row["rho"] is not None), default=0),
-        # That there are no BERTScores is said where they can be had.
+        # The section about BERTScores already says that there are none.
         "notes": reasons((row, _place(row, labels)) for row in rows if row.get(NOTE) != NO_BERTSCORE),
         "bertscore": offer(study, state.run),
     }
 
 
 def _rows(rows: list[Row], labels: dict[str, str], metrics: list[str]) -> list[dict[str, Any]]:
-    """A row a dimension, a cell for each ranking and metric."""
+    """Make a row for each dimension, with a cell for each ranking and metric."""
     columns = [(ranking, metric) for ranking in SHOWN_RANKINGS for metric in metrics]
     cells = {(row["dimension"], row["ranking"], row["metric"]): row for row in rows}
     return [
@@ -110,6 +110,6 @@ def _rows(rows: list[Row], labels: dict[str, str], metrics: list[str]) -> list[d
 
 
 def _place(row: Row, labels: dict[str, str]) -> str:
-    """What a reason is about."""
+    """Return what a reason refers to."""
     dimension = labels.get(row["dimension"], row["dimension"])
     return f"{dimension} ({METRICS[row['metric']].label})"

@@ -1,4 +1,4 @@
-"""Tables of reference-based metrics: their columns, and how people read them."""
+"""Tables of reference-based metrics: columns and captions."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from ...tables.table import Column, Table, count, estimate
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its label, and how the methods text names it."""
+    """A metric: its label, and its name in the methods text."""
 
     label: str
     citation: str
 
 
-#: By the name that tables have, in the order of the page and of files.
+#: By name as in tables, in the order of pages and files.
 METRICS = {
     "bertscore": Metric("BERTScore", "BERTScore F1 [@zhang2020]"),
     "bleu": Metric("BLEU", "sentence-BLEU [@post2018]"),

@@ -13,14 +13,14 @@ from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
 from ..response_groups import Resampling, cells, with_reason
 
-#: A question with more different answers is no scale: its answers are not listed one by one.
+#: Questions with more distinct answers are not scales; their answers are not listed individually.
 MOST_OPTIONS = 11
 
 Answers = dict[tuple[str, str], tuple[Ints, Floats]]
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Surveys; none where nobody was asked."""
+    """Compute the survey tables; none without answers."""
     inputs = analysed.inputs
     answers = _by_question(inputs)
     if not answers:
@@ -29,7 +29,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def survey_rows(inputs: Inputs, answers: Answers, resampling: Resampling) -> list[Row]:
-    """Mean, median and shares of each question, and how two questions go together."""
+    """Compute mean, median and shares of each question, and the correlations between questions."""
     topic = resampling.places(inputs.responses)
     names = _names(answers)
     rows: list[Row] = []
@@ -58,7 +58,7 @@ def _together(
     topic: Ints,
     resampling: Resampling,
 ) -> Row:
-    """Spearman's rho of the answers to two questions about the same responses."""
+    """Compute Spearman's rho between the answers to two questions about the same responses."""
     shared, first, second = np.intersect1d(answers[one][0], answers[other][0], return_indices=True)
     rho = weighted_spearman(answers[one][1][first], answers[other][1][second], topic[shared], resampling.topics)
     kind = one[0] if one[0] == other[0] else f"{one[0]}, {other[0]}"
@@ -75,7 +75,7 @@ def _row(name: str, resampling: Resampling, statistic: Statistic, n: int, about:
 
 
 def _by_question(inputs: Inputs) -> Answers:
-    """The responses that each question was answered about, and the answers; one answer a response, the first."""
+    """Return responses and answers of each question, only the first answer for each response."""
     answers_by_question: dict[tuple[str, str], dict[int, float]] = {}
     for answer in inputs.answers:
         answers_by_question.setdefault((answer.kind, answer.question), {}).setdefault(answer.response, answer.value)
@@ -89,7 +89,7 @@ def _by_question(inputs: Inputs) -> Answers:
 
 
 def _names(questions: Sequence[tuple[str, str]] | Answers) -> dict[tuple[str, str], str]:
-    """What each question is called: with when it was asked, where the same question was asked twice."""
+    """Return the label of each question; questions asked twice include when they were asked."""
     names = [name for _kind, name in questions]
     return {
         question: question[1] if names.count(question[1]) == 1 else f"{question[0]}_{question[1]}"

@@ -5,7 +5,7 @@ import textwrap
 from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 
-#: Questions stand over their panel in lines of so many letters; no question needs more lines to be told from others.
+#: Line length and maximum number of lines of a question over its panel, enough to distinguish questions.
 QUESTION_WIDTH, QUESTION_LINES, LINE = 34, 4, "|"
 
 
@@ -42,7 +42,7 @@ def survey(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> S
 
 
 def _wrapped(question: str) -> str:
-    """A question in lines that fit over a panel; a very long one is cut."""
+    """Wrap a question into lines that fit over a panel; very long questions are cut."""
     lines = textwrap.wrap(question.replace(LINE, " "), QUESTION_WIDTH)
     more = len(lines) > QUESTION_LINES
     return LINE.join(lines[:QUESTION_LINES]) + ("…" if more else "")

@@ -1,4 +1,4 @@
-"""Tables of surveys: their columns, and how people read them."""
+"""Tables of surveys: columns and captions."""
 
 from ...tables.table import Column, Table, count, estimate
 from ..shared_columns import STATISTICS

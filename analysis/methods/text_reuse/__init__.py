@@ -7,7 +7,7 @@ from . import compute, figures, tables
 
 
 def describe_reuse(facts: RunFacts) -> str:
-    """How text reuse was measured."""
+    """Describe how text reuse was measured."""
     if not facts.has("text_reuse"):
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Text reuse: how far statements copy what they cite (crowdrag25, section 4.4; docs/methods/text-reuse.md)."""
+"""Text reuse: how much statements copy from their sources (crowdrag25, section 4.4; docs/methods/text-reuse.md)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,14 +19,15 @@ NO_WORDS = "the statement or the passage has no words"
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Statements with the passages that they cite, beside each other, in the order of responses, statements, citations.
+    """Pairs of statements and their cited passages, sorted by response, statement and citation.
 
     Attributes
     ----------
     response, statement, passage : ndarray of int, shape (n_pairs,)
-        Place of the response in the inputs; of the statement in it, and of the passage in its ranking, from 0.
+        Index of the response in the inputs, of the statement in the response, and of the passage in its ranking, from
+        0.
     bleu : ndarray of float, shape (n_pairs,)
-        NaN where one of the two has no words.
+        NaN if one of the two has no words.
     """
 
     response: Ints
@@ -36,7 +37,7 @@ class Pairs:
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Every statement with every passage that it cites, and what share of them stays below a limit."""
+    """Compute the scores of all statements with their cited passages, and the shares below a limit."""
     inputs = analysed.inputs
     pairs = read(analysed.texts)
     if not len(pairs.bleu):
@@ -49,7 +50,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def read(texts: Iterable[TopicTexts]) -> Pairs:
-    """Score all pairs, a topic at a time."""
+    """Score all pairs, one topic at a time."""
     places: list[tuple[int, int, int]] = []
     scores: list[float] = []
     for topic in texts:
@@ -65,7 +66,7 @@ def read(texts: Iterable[TopicTexts]) -> Pairs:
 
 
 def pair_rows(inputs: Inputs, pairs: Pairs) -> list[Row]:
-    """One row a pair."""
+    """Make one row for each pair."""
     rows = []
     columns = (pairs.response.tolist(), pairs.statement.tolist(), pairs.passage.tolist(), pairs.bleu.tolist())
     for response, statement, passage, bleu in zip(*columns, strict=True):
@@ -80,7 +81,7 @@ def pair_rows(inputs: Inputs, pairs: Pairs) -> list[Row]:
 
 
 def share_rows(inputs: Inputs, pairs: Pairs, limit: float, resampling: Resampling) -> list[Row]:
-    """What share of the pairs of a style and origin scores below a limit; n pairs."""
+    """Compute the share of pairs below a limit, by style and origin; `n` counts pairs."""
     responses = [inputs.responses[index] for index in pairs.response.tolist()]
     topic = resampling.places(responses)
     below = np.where(np.isnan(pairs.bleu), np.nan, pairs.bleu < limit)

@@ -1,4 +1,4 @@
-"""How far responses copy what they cite (crowdrag25, Figure 3)."""
+"""Figure of text reuse (crowdrag25, Figure 3)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from ..reference_metrics.figures import DASHES
 
-#: Cumulative shares are drawn at each whole BLEU: finer than a curve of this size can show.
+#: Cumulative shares are drawn at integer BLEU scores, more finely than the size of the chart can show.
 BLEUS = np.arange(101)
 
 
@@ -52,7 +52,7 @@ def text_reuse(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 
 
 def _scores(tables: Tables) -> dict[tuple[str, str], list[float]]:
-    """The scores of pairs by style and origin, in the order in which the responses have them."""
+    """Return the scores of pairs by style and origin, in table order."""
     about: dict[str, Row] = {row["response"]: row for row in tables["responses"]}
     scores: dict[tuple[str, str], list[float]] = {}
     for row in tables["text_reuse"]:
@@ -63,7 +63,7 @@ def _scores(tables: Tables) -> dict[tuple[str, str], list[float]]:
 
 
 def _cumulative(values: list[float]) -> list[float]:
-    """What share of the values is at most each of `BLEUS`."""
+    """Return the share of values that are at most each of `BLEUS`."""
     ranked = np.sort(np.asarray(values))
     shares: list[float] = (np.searchsorted(ranked, BLEUS, side="right") / len(ranked)).tolist()
     return shares

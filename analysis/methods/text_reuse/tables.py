@@ -1,4 +1,4 @@
-"""Tables of text reuse: their columns, and how people read them."""
+"""Tables of text reuse: columns and captions."""
 
 from ...tables.table import Column, Holds, Table, count
 from ..shared_columns import ORIGIN, RESPONSE, STYLE

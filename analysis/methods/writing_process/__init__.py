@@ -1,4 +1,4 @@
-"""How responses were written, by their logs (docs/methods/writing-process.md)."""
+"""Writing process as recorded in logs (docs/methods/writing-process.md)."""
 
 from ..lengths import PAGE
 from ..method import WRITING, Method
@@ -7,7 +7,7 @@ from . import compute, figures, tables
 
 
 def describe_process(facts: RunFacts) -> str:
-    """What was measured from writing logs."""
+    """Describe what was measured from writing logs."""
     is_measured = "writing_process_means" not in facts.names or facts.measured("writing_process_means", "value")
     if not (facts.has("writing_process") and is_measured):
         return ""

@@ -1,4 +1,4 @@
-"""How responses were written, by their logs (docs/methods/writing-process.md)."""
+"""Measures of the writing process from logs (docs/methods/writing-process.md)."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ UNREADABLE = "the log cannot be read"
 
 
 def compute_tables(analysed: Context) -> Tables:
-    """Measures of each log, and their means; nothing without logs."""
+    """Compute the measures of each log, and their means; none without logs."""
     inputs = analysed.inputs
     if not inputs.processes:
         return {}
@@ -30,7 +30,7 @@ def compute_tables(analysed: Context) -> Tables:
 
 
 def process_rows(inputs: Inputs) -> list[Row]:
-    """One row a response that has a log."""
+    """Make one row for each response with a log."""
     rows = []
     for process in inputs.processes:
         row: Row = {"response": inputs.responses[process.response].name}
@@ -45,7 +45,7 @@ def process_rows(inputs: Inputs) -> list[Row]:
 
 
 def mean_rows(inputs: Inputs, processes: Sequence[Process], resampling: Resampling) -> list[Row]:
-    """Mean and median of each measure by style and origin, one row each. What no log says is left out."""
+    """Compute mean and median of each measure by style and origin, one row each; undefined values are left out."""
     responses = [inputs.responses[process.response] for process in processes]
     topic = resampling.places(responses)
     rows = []

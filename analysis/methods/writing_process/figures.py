@@ -1,4 +1,4 @@
-"""Figures of surveys and writing logs."""
+"""Figure of the writing process."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from ...figures.figure import Figure
 from ...figures.vega_lite import Labels, Spec, Tables, data, refuse_empty, spec
 from .tables import PROCESS
 
-#: The measures that are drawn, in this order, where a log says them.
+#: Measures to draw, in this order, if logs have them.
 SHOWN = (
     "active_seconds", "pauses", "revisions", "deleted", "at_once_share", "passage_share", "pasted_share",
     "passages_opened", "away_seconds",
 )  # fmt: skip
 BINS = 20
-#: A few logs that lie open over night would stretch an axis: what lies beyond this quantile is counted at its end.
+#: A few logs left open overnight would stretch an axis: values above this quantile are counted at its end.
 LAST = 0.98
 
 
 def writing_process(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """How many logs have which value of a measure, a panel for each; the median as a line."""
+    """Histogram of the logs by value of a measure, a panel for each measure; the median as a line."""
     import altair as alt
 
     shown = []

@@ -1,1 +1,1 @@
-"""What a release holds: tables of rows that may leave the system, and what was left out of them."""
+"""Contents of a release: tables of rows that may be released, and what was left out."""

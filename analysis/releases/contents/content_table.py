@@ -1,8 +1,8 @@
-"""A table of a release: what its columns mean, and its rows, read anew each time that they are asked for.
+"""A table of a release: its columns with their meanings, and its rows, which are read again on each iteration.
 
-This is all that a format needs to know. A large table may be read by columns as well, a chunk at a time: the same
-rows, without an object for each. Rows are streamed from the one snapshot of the database that the release is
-read from (`corpus.consistent`), so a table of any length takes the same memory, and two formats see the same rows.
+Formats depend on nothing else. Large tables may also be read by columns, one chunk at a time, which avoids an object
+per row. Rows are streamed from one database snapshot (`inputs.snapshots.repeatable_read`), so memory does not depend on
+the number of rows, and all formats see the same rows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,35 +10,35 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-# What a value is, in Python and so in every format:
+# Types of values in Python, and so in every format:
 #   text str, integer int (64 bits), number float (finite), boolean bool, time datetime in UTC, texts a list of str,
-#   json whatever JSON holds.
-# None where the column is nullable, and nowhere else.
+#   json any JSON value.
+# None is only allowed if the column is nullable.
 Type = Literal["text", "integer", "number", "boolean", "time", "json", "texts"]
 Row = dict[str, Any]
-# Consecutive rows: the values of each column, by its name. All are equally long.
+# Consecutive rows as lists of values by column name; all lists have the same length.
 Columns = dict[str, Sequence[Any]]
 
-# So many rows are in memory at a time, in every format.
+# Number of rows in memory at a time, in every format.
 CHUNK = 2000
 
 
 class BrokenTableError(ValueError):
-    """A table's rows are not what its columns say."""
+    """The rows of a table do not match its columns."""
 
 
 @dataclass(frozen=True)
 class ContentColumn:
-    """One column.
+    """A column of a table.
 
     Attributes
     ----------
     refers_to
-        `table.column` of this release in which every value stands, or empty.
+        `table.column` of this release that contains every value, or empty.
     is_free_text
-        whether people or models wrote it: hostile until proven otherwise.
+        Whether people or models wrote the text, so that it must not be trusted.
     values
-        the only values that there are, where these are few.
+        All possible values, if there are few.
     """
 
     name: str
@@ -52,22 +52,22 @@ class ContentColumn:
 
 @dataclass(frozen=True)
 class ContentTable:
-    """One table.
+    """A table of a release.
 
     Attributes
     ----------
     name
-        what a file of it is called, without ending.
+        File name without suffix.
     meaning
-        what a row is.
+        What a row represents.
     columns
-        in their order; every row has exactly these keys.
+        In order; every row has exactly these keys.
     rows
-        begins to read the rows from the first one, in an order that is the same each time.
+        Returns an iterator over the rows from the first one, always in the same order.
     key
-        the columns that name a row; empty where nothing does.
+        Columns that identify a row; empty if none do.
     columns_of_chunks
-        likewise the same rows by columns, if they are to be had faster so.
+        Returns the same rows by columns, if that is faster.
     """
 
     name: str
@@ -78,12 +78,12 @@ class ContentTable:
     columns_of_chunks: Callable[[], Iterator[Columns]] | None = None
 
     def chunks(self) -> Iterator[Columns]:
-        """Read all rows from the first one, by columns, a chunk at a time.
+        """Iterate over all rows from the first one, by columns, one chunk at a time.
 
         Raises
         ------
         BrokenTableError
-            if a row has other columns than the table.
+            If the columns of a row differ from those of the table.
         """
         if self.columns_of_chunks is not None:
             yield from self.columns_of_chunks()
@@ -105,7 +105,7 @@ class ContentTable:
 
 
 def rows_of(chunks: Callable[[], Iterator[Columns]]) -> Callable[[], Iterator[Row]]:
-    """Return how to read the rows of a table that is read by columns."""
+    """Return a function that iterates over the rows of a table that is read by columns."""
 
     def rows() -> Iterator[Row]:
         for columns in chunks():

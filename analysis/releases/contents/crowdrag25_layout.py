@@ -1,7 +1,7 @@
-"""The same in the layout of the CrowdRAG-25 corpus, which tools and this system's own import read.
+"""The release in the layout of the CrowdRAG-25 corpus, which other tools and this system's import can read.
 
-What the layout has no place for is counted, as in an export (`corpus.published`): its rows are made there, of what is
-selected here, and told by the names, times and texts of the release.
+Rows are made as in an export (`analysis.crowdrag25`), but from the selected data, with the names, times and texts of
+the release. Data that do not fit the layout are counted.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ _PEOPLE = ("worker", "prolific_pid")
 
 
 class ReleasedJudgments(judgment_files.JudgingFiles):
-    """Reads the selected judgments, with names, times and reasons as they are released."""
+    """Reader of the selected judgments, with names, times and reasons as released."""
 
     def __init__(self, source: Source, responses: Keys, left_out: ExclusionCounts) -> None:
         self._source = source
@@ -94,7 +94,7 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
 
 
 def has_times_released(source: Source, person: int) -> bool:
-    """Whether a judge's times may be released in all campaigns in which they judged: rows here do not name theirs."""
+    """Return whether a judge's times may be released for all their campaigns; the layout does not name campaigns."""
     selection = source.selection
     return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))
 
@@ -106,14 +106,14 @@ _TYPES: dict[str, Type] = {"text": "text", "list of text": "texts", "whole numbe
 
 
 class Layout:
-    """The files of the layout, each a table named by its path without ending."""
+    """Files of the layout; each is a table named by its path without suffix."""
 
     def __init__(self, source: Source, results: Results) -> None:
         self._source = source
         self._left_out = left_out = inclusion.ExclusionCounts()
         self._topics = _only(inclusion.topics(source.study, left_out), Keys(sorted(source.selection.topics)))
         responses = _only(inclusion.responses(source.study, inclusion.ExclusionCounts()), source.selection.responses)
-        # Others than people's and models' are left out there, and so are those that no analysis counts.
+        # This leaves out responses by others than people and models, and those that no analysis counts.
         self._responses = responses if source.choices.responses else responses.none()
         released = Keys(self._responses.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=10_000))
         self._judgments = ReleasedJudgments(source, released, left_out)
@@ -122,7 +122,10 @@ class Layout:
         self._records = PlatformSubmission.objects.filter(campaign__study=source.study).count()
 
     def left_out(self) -> tuple[Exclusion, ...]:
-        """Return what the layout does not hold. Judgments are counted as they are read, so ask after the last file."""
+        """Return what the layout does not contain.
+
+        Judgments are counted while they are read, so call this after the last file.
+        """
         if self._source.choices.judgments:
             self._judgments.count_others()
         count = ExclusionCount()
@@ -133,7 +136,7 @@ class Layout:
         return count.total()
 
     def tables(self) -> Iterator[ContentTable]:
-        """Yield the files; one may be without rows."""
+        """Yield the files; a file may have no rows."""
         chosen, votes = self._source.choices, self._judgments
         readers: dict[str, Callable[[], Iterator[Row]]] = {}
         if chosen.topics:
@@ -182,13 +185,14 @@ class Layout:
         for row in response_files.tasks(self._responses, self._left_out):
             row["worker"] = self._source.names.said_as(row["worker"])
             for question in response_files.QUESTIONS:
-                # The layout's answers are numbers; words are in the table of answers, where they were looked through.
+                # Answers in the layout are numbers; texts are in the table of answers, after the check for personal
+                # data.
                 if not self._source.choices.surveys or isinstance(row[question], str):
                     row[question] = None
             yield row
 
     def _states(self) -> Iterator[Row]:
-        """Yield the states of each person's text, the response last; times that are not told are numbers in order."""
+        """Yield the states of each person's text, the response last; times that are not released become numbers."""
         shown = self._shown_states() if self._source.choices.logs not in (Logs.NONE, Logs.MEASURES) else iter(())
         current = next(shown, None)
         responses = self._responses.filter(origin=Origin.HUMAN).select_related("topic", "style")
@@ -213,7 +217,7 @@ class Layout:
         )
 
     def _shown_states(self) -> Iterator[tuple[int, int | None, str]]:
-        """Yield (response, milliseconds since 1970, text) of the logs that are in, in the order of the responses."""
+        """Yield (response, milliseconds since 1970, text) of the released logs, sorted by response."""
         granularity = self._source.choices.logs
         for log, times_released in log_tables.released(self._source):
             response = log.task.response
@@ -231,7 +235,7 @@ class Layout:
             yield self._without_left_out(row)
 
     def _without_left_out(self, row: Row) -> Row:
-        """Take the votes of people who are not in out of a pair's row, whose lists stand side by side."""
+        """Remove the votes of people who are left out from the parallel lists in a pair's row."""
         names, participants = self._source.names, self._source.selection.participants
         kept = [i for i, worker in enumerate(row["worker"]) if names.key(worker) in participants]
         kept_row = {key: [value[i] for i in kept] if isinstance(value, list) else value for key, value in row.items()}
@@ -243,12 +247,12 @@ def _or(moment: int | None, number: int) -> int:
 
 
 def _only(rows: "QuerySet[Any]", keys: Keys) -> "QuerySet[Any]":
-    """Keep rows by key. As one array: the database takes no more than 65,535 parameters."""
+    """Keep rows by key, passed as one array: PostgreSQL allows at most 65,535 parameters."""
     return rows.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", (keys.as_array(),)))
 
 
 def _analysis(runs: tuple[Run, ...]) -> judgment_files.Analysis | None:
-    """Return the last of the runs that labelled the crowd's votes, and what it used."""
+    """Return the latest of the runs that labelled the crowd's votes, with its inputs."""
     labelled = Run.objects.filter(
         pk__in=[run.pk for run in runs], snapshot__pool=judgment_files.CROWD, tables__name=GOLD
     )

@@ -1,4 +1,4 @@
-"""The tables of judging: campaigns, what they asked, who answered a questionnaire, and every judgment as presented."""
+"""Tables of judging: campaigns, their questions, questionnaires, and judgments as presented."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ _DIMENSION_VERSION = ContentColumn("dimension_version", "integer", False, "The v
 
 
 def tables(source: Source) -> Iterator[ContentTable]:
-    """Yield the tables that were chosen."""
+    """Yield the selected tables."""
     if source.choices.judgments:
         yield from (
             campaigns(source), dimensions(source), campaign_dimensions(source), questionnaires(source),
@@ -91,7 +91,7 @@ def dimensions(source: Source) -> ContentTable:
 
 
 def campaign_dimensions(source: Source) -> ContentTable:
-    """Return which dimensions each campaign asks."""
+    """Return the dimensions of each campaign."""
     columns = (
         _CAMPAIGN,
         _DIMENSION,
@@ -113,7 +113,7 @@ def campaign_dimensions(source: Source) -> ContentTable:
 
 
 def questionnaires(source: Source) -> ContentTable:
-    """Return who answered which questionnaire."""
+    """Return the questionnaires with their participants."""
     columns = [
         _CAMPAIGN,
         _QUESTIONNAIRE,
@@ -135,7 +135,7 @@ def questionnaires(source: Source) -> ContentTable:
             questionnaire__campaign__study=source.study, state=AssignmentState.ACCEPTED
         )
         for row in assignments.order_by("pk").values(*read).iterator(CHUNK):
-            # Who judged nothing but what is left out is not in.
+            # Skip people all of whose judgments are left out.
             if not source.selection.assignments[row["pk"]] and row["participant_id"] in source.selection.participants:
                 yield _questionnaire(source, row)
 
@@ -163,7 +163,7 @@ def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
 
 
 def judgments(source: Source) -> ContentTable:
-    """Return the judgments, each as it was given: nothing is turned round."""
+    """Return the judgments as given, in the presented order of responses."""
     chosen = source.choices
     columns = [
         _CAMPAIGN,
@@ -251,7 +251,7 @@ def _judgment(source: Source, row: dict[str, Any]) -> Row:
 
 
 def released_comment(source: Source, where: TextSource, pk: int, text: str, withheld: str) -> str | None:
-    """Return what somebody said beside their answers, as far as it may be released; None where it may not."""
+    """Return a comment on judgments as far as it may be released; None if it may not."""
     blackout = source.selection.blackout
     if not text or withheld or blackout.reason(where, pk):
         return None

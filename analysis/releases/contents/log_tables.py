@@ -1,8 +1,8 @@
-"""The tables of writing logs, by the granularity that was chosen: measures, states of the text, or every event.
+"""Tables of writing logs, at the selected granularity: measures, states of the text, or all events.
 
-A log is in only where its writer agreed to that, and where nothing of it was left out for the personal data in it.
-Without agreement to the release of times, or where no times are released at all, events stand in their order and what
-is made of time is not there.
+A log is released only if its writer agreed to that and nothing in it was left out as personal data. Without consent to
+the release of times, or if no times are released at all, events keep their order, and values derived from times are
+missing.
 """
 
 import re
@@ -24,7 +24,7 @@ from .selection import Selection
 from .source import Source
 
 CHUNK = 50
-# Events are small: so many of them, or a log, are in memory at a time.
+# Number of events in memory at a time, unless one log has more.
 EVENTS = 8000
 LOGS = "writing logs"
 MINUTES = "text at every minute"
@@ -32,7 +32,7 @@ BROKEN = "the log cannot be read"
 MINUTE = 60_000
 _RESPONSE = ContentColumn("response", "text", False, "The resulting response.", "responses.response")
 _SENTENCE_ENDS = re.compile(r"[.!?\u3002\uff01\uff1f\u0964\n]")
-#: Measures that say how long something took, or how fast it went: times, whatever their unit is.
+#: Measures of durations or speed: they count as times, whatever their unit.
 _TIMES = frozenset(
     {
         "seconds",
@@ -46,14 +46,14 @@ _TIMES = frozenset(
     }
 ) | {"burst_characters", "immediate_revisions", "absences", "at_once_share"}
 _SECONDS = frozenset(name for name in measures.NAMES if name.endswith("seconds"))
-#: Kinds of events that say nothing but when something was or how long it took.
+#: Kinds of events that only contain times or durations.
 _OF_TIME = frozenset({"k", "d", "j"})
-# The fields of a change, where an event is none.
+# Fields of a change, for events that are no changes.
 _NO_CHANGE: list[Any] = [None] * 7
 
 
 def tables(source: Source) -> Iterator[ContentTable]:
-    """Yield the tables that were chosen. Who has every event can make the rest of them, and gets the measures too."""
+    """Yield the selected tables; measures come with full logs too."""
     if source.choices.logs != Logs.NONE and source.choices.responses:
         yield _measures(source)
         if source.choices.logs == Logs.FULL:
@@ -63,7 +63,7 @@ def tables(source: Source) -> Iterator[ContentTable]:
 
 
 def count(source: Source) -> None:
-    """Count the logs of released responses that are left out, once and before anything is read."""
+    """Count the logs of released responses that are left out, once, before anything is read."""
     if source.choices.logs == Logs.NONE or not source.choices.responses:
         return
     rows = WritingLog.objects.filter(task__study=source.study, task__response__isnull=False)
@@ -84,7 +84,7 @@ def _reason(selection: Selection, granularity: Logs, log: int, person: int) -> s
 
 
 def released(source: Source) -> Iterator[tuple[WritingLog, bool]]:
-    """Yield each log that is in, with whether its times may be told."""
+    """Yield each released log, and whether its times may be released."""
     selection = source.selection
     for log in free_texts.released_logs(source.study).iterator(CHUNK):
         person = log.task.participant_id
@@ -155,11 +155,11 @@ def _states(source: Source) -> ContentTable:
 
 
 def states(log: WritingLog, granularity: Logs) -> Iterator[tuple[int, str]]:
-    """Yield (milliseconds, text): the last state of each minute, or each state before a sentence is left and the last,
-    or, of a full log, the state after each change.
+    """Yield (milliseconds, text) of states: the last one of each minute, those at the end of sentences, or all.
 
-    A sentence is left when one is ended, or when the change lies in another one than the change before it. A log that
-    cannot be read has no states.
+    With sentence granularity, a state is taken before the writer leaves a sentence, and at the end. A sentence is left
+    when it is ended, or when a change lies in another sentence than the change before. A full log has the state after
+    each change. An unreadable log has no states.
     """
     read = {Logs.MINUTES: _minutes, Logs.SENTENCES: _sentences}.get(granularity, _all)
     try:
@@ -232,7 +232,7 @@ def _events(source: Source) -> ContentTable:
 
 
 def _of_log(source: Source, log: WritingLog, *, times_released: bool) -> Columns:
-    """Return a log's events by columns, as far as it can be read."""
+    """Return a log's events by columns, as far as they can be read."""
     kept = BY_CODE.keys() if times_released else BY_CODE.keys() - _OF_TIME
     events = []
     try:

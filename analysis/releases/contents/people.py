@@ -1,8 +1,8 @@
-"""Who agreed to what, and by which names people go in a release.
+"""Consents, and the names of people in a release.
 
-What counts is the consent that a person gave last to the text that they were shown for what they did: the text of a
-campaign says nothing of what its people write elsewhere in the study, nor the other way round. People who came with a
-corpus that others had released have no consent here, and need none; who took part here and has none is left out.
+The latest consent that a person gave to the text shown for an activity counts: consent to a campaign does not cover
+writing elsewhere in the study, nor the other way round. People imported with a published corpus have no consent here
+and need none; people who took part here without a consent are left out.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ WITHDRAWN = "people withdrew their consent"
 NEVER_ASKED = "there is no recorded consent of the people who gave them"
 NOT_AGREED = "people did not agree to the release"
 OTHER_TERMS = "people agreed to the release under other terms ({licence})"
-#: Whose texts may go under any terms.
+#: Licence of texts that may be released under any terms.
 FREE = "CC0-1.0"
 PERSONS = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
 
@@ -38,7 +38,7 @@ class Permission:
     text: str = ""
     log: str = ""
     timing: str = ""
-    # Under which licence they released the text.
+    # Licence under which they released the text.
     licence: str = ""
 
 
@@ -51,7 +51,7 @@ class _Answer:
 
 
 class People:
-    """The participants of a study and what they agreed to; a few hundred bytes for each who gave a consent."""
+    """Participants of a study and their consents; a few hundred bytes for each consent."""
 
     def __init__(self, study: Study, choices: Choices) -> None:
         self._study = study
@@ -60,13 +60,13 @@ class People:
         self._known: dict[_Answer, Permission] = {}
 
     def writer(self, pk: int, *, elsewhere: bool) -> Permission:
-        """Return what may be released of what somebody wrote; `elsewhere`: it was not written in this system."""
+        """Return what may be released of a person's writing; `elsewhere`: not written in this system."""
         judging = self._campaign_texts - self._plan_texts
         consents = [consent for consent in self._consents.get(pk, ()) if consent.name not in judging]
         return self._permission(pk, consents, elsewhere=elsewhere)
 
     def judge(self, pk: int, campaign: int) -> Permission:
-        """Return what may be released of what somebody judged in a campaign."""
+        """Return what may be released of a person's judgments in a campaign."""
         name, handed_out = self._campaigns[campaign]
         consents = [consent for consent in self._consents.get(pk, ()) if not name or consent.name == name]
         return self._permission(pk, consents, elsewhere=not handed_out)
@@ -98,7 +98,7 @@ class People:
 
     @cached_property
     def _persons(self) -> frozenset[int]:
-        # Behind simulated participants there is nobody who could agree.
+        # There is nobody behind simulated participants who could consent.
         participants = Participant.objects.filter(study=self._study, kind__in=PERSONS, is_simulated=False)
         return frozenset(() if self._study.is_simulated else participants.values_list("pk", flat=True))
 
@@ -111,7 +111,7 @@ class People:
     def _consents(self) -> dict[int, list[_Answer]]:
         consents: dict[int, list[_Answer]] = defaultdict(list)
         rows = Consent.objects.filter(participant__study=self._study).order_by("given_at", "pk")
-        kept: dict[_Answer, _Answer] = {}  # people say the same few things
+        kept: dict[_Answer, _Answer] = {}  # shares equal answers, of which there are few
         for consent in rows.select_related("text").iterator(chunk_size=2000):
             text = consent.text
             terms = _Answer(
@@ -153,7 +153,7 @@ def _same(agreed: str, offered: str) -> bool:
 
 
 def _spelt(licence: str) -> str:
-    """Return a licence's name as it compares: `CC BY 4.0` is `CC-BY-4.0`."""
+    """Normalise the name of a licence: `CC BY 4.0` equals `CC-BY-4.0`."""
     return "-".join(licence.casefold().replace("_", " ").replace("-", " ").split())
 
 
@@ -161,10 +161,10 @@ LENGTH = 16
 
 
 class Names:
-    """Turns the study's pseudonyms of people into those of the release; models and systems keep their names.
+    """Mapping from the study's pseudonyms of people to those of the release; models and systems keep their names.
 
-    A fresh pseudonym is a keyed hash of the study's own, the key being the system's, the study and the release: whoever
-    builds the release again finds the same ones, and nobody else can tell two releases' people apart or together.
+    A new pseudonym is a keyed hash of the study's pseudonym. The key depends on the system's secret, the study and the
+    release: a rebuilt release has the same pseudonyms, and nobody else can link people across releases.
     """
 
     def __init__(self, study: Study, choices: Choices, release: str) -> None:
@@ -177,12 +177,12 @@ class Names:
         return self._names[pk]
 
     def said_as(self, external_id: str) -> str | None:
-        """Return the released name for a name in result tables; None if the study does not know it."""
+        """Return the released form of a name in result tables; None if the study does not have it."""
         pk = self.key(external_id)
         return None if pk is None else self._names[pk]
 
     def key(self, external_id: str) -> int | None:
-        """Return the key of the participant with this name; a person comes before a model."""
+        """Return the primary key of the participant with this name; people take precedence over models."""
         return self._keys.get(external_id)
 
     def _fresh(self, external_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading what a release holds: its tables, what was left out of them, and of whom something is in."""
+"""Reading of a release's contents: its tables, what was left out, and whose data are included."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,21 +19,21 @@ from .source import Clock, Source
 
 @dataclass(frozen=True)
 class Contents:
-    """What a release holds.
+    """Contents of a release.
 
     Attributes
     ----------
     tables
-        one fact a row; what is not chosen has no table.
+        Normalised tables; those not selected are missing.
     layout
-        the same in the layout of the CrowdRAG-25 corpus, each named by its path without ending (`raw/study1_tasks`).
-        What it cannot say is not there: `layout_left_out` tells it, when all files of it are written.
+        The same in the layout of the CrowdRAG-25 corpus, named by path without suffix (`raw/study1_tasks`). What does
+        not fit the layout is counted in `layout_left_out`, once all its files are written.
     participants
-        the keys of everybody of whom something is in, ascending: never to be released.
+        Primary keys of everybody whose data are included, ascending. Never release these.
     runs
-        those whose results are in, in the order of the table `runs`.
+        Runs whose results are included, in the order of the table `runs`.
     licences
-        under which people released their texts, as they agreed to; with one that all may have, the release's.
+        Licences under which people released their texts; if one may apply to all, that of the release.
     """
 
     tables: tuple[ContentTable, ...]
@@ -46,9 +46,9 @@ class Contents:
 
 
 def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
-    """Read what a release of a study holds; `release` names it among the study's, as in `3`.
+    """Read the contents of a release; `release` identifies it within the study, as in `3`.
 
-    Called inside `corpus.consistent.reading()`, and its rows are read there: then all of it is of one moment.
+    Call this inside `inputs.snapshots.repeatable_read` and read the rows there too: everything is then from one moment.
     """
     people, count = People(study, choices), ExclusionCount()
     blackout = Redaction(study, choices)
@@ -78,7 +78,7 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
 
 
 def _within(tables: Sequence[ContentTable]) -> Iterator[ContentTable]:
-    """Yield the tables, without references to tables that are not included."""
+    """Yield the tables without references to tables that are not included."""
     names = {table.name for table in tables}
     for table in tables:
         columns = (

@@ -18,7 +18,7 @@ _RESPONSE = ContentColumn("response", "text", False, "The response's ID.", "resp
 
 
 def tables(source: Source) -> Iterator[ContentTable]:
-    """Yield the tables that were chosen."""
+    """Yield the selected tables."""
     chosen = source.choices
     yield participants(source)
     if chosen.topics:
@@ -34,7 +34,7 @@ def tables(source: Source) -> Iterator[ContentTable]:
 
 
 def participants(source: Source) -> ContentTable:
-    """Return everybody who wrote or judged something that is included."""
+    """Return everybody whose responses or judgments are included."""
     columns = (
         ContentColumn("participant", "text", False, "The pseudonym of a person, or the name of a model or system."),
         ContentColumn("kind", "text", False, "The kind of participant.", values=("CROWD", "EXPERT", "MODEL", "SYSTEM")),
@@ -46,7 +46,7 @@ def participants(source: Source) -> ContentTable:
         participants_of_study = Participant.objects.filter(study=source.study).order_by("pk")
         values = participants_of_study.values_list("pk", "kind", "is_simulated", "specification")
         kept = [row for row in values.iterator(CHUNK) if row[0] in source.selection.participants]
-        # In the order of their names: that of the database would tell who came first.
+        # Sort by released name: the database order would reveal who came first.
         for pk, kind, simulated, specification in sorted(kept, key=lambda row: source.names.of(row[0])):
             yield {
                 "participant": source.names.of(pk),
@@ -61,7 +61,7 @@ def participants(source: Source) -> ContentTable:
 
 
 def topics(source: Source) -> ContentTable:
-    """Return the topics, each in the versions that something in the release is about, and in the latest."""
+    """Return the topics in the latest version, and in all versions that included data refer to."""
     columns = (
         ContentColumn("topic", "text", False, "The topic's ID."),
         ContentColumn("topic_version", "integer", False, "Version number, from 1. A version never changes."),
@@ -81,7 +81,7 @@ def topics(source: Source) -> ContentTable:
 
 
 def retrieved(source: Source) -> ContentTable:
-    """Return which passages were retrieved for each topic."""
+    """Return the passages retrieved for each topic."""
     named = "passages.passage" if source.choices.passages != Passages.IDS else ""
     columns = (
         _TOPIC,
@@ -104,7 +104,7 @@ def retrieved(source: Source) -> ContentTable:
 
 
 def passages(source: Source) -> ContentTable:
-    """Return the passages that were retrieved for a topic that is in."""
+    """Return the passages retrieved for an included topic."""
     columns: tuple[ContentColumn, ...] = (
         ContentColumn("passage", "text", False, "The collection's ID of the passage."),
         ContentColumn("passage_version", "integer", False, "Version number, from 1. A version never changes."),
@@ -216,7 +216,7 @@ def _response(source: Source, row: dict[str, Any]) -> Row:
 
 
 def statements(source: Source) -> ContentTable:
-    """Return the responses taken apart."""
+    """Return the statements of the responses."""
     columns = (
         _RESPONSE,
         ContentColumn("statement", "integer", False, "Its number in the response, from 0."),
@@ -239,7 +239,7 @@ def statements(source: Source) -> ContentTable:
 
 
 def citations(source: Source) -> ContentTable:
-    """Return which passages statements cite."""
+    """Return the passages that statements cite."""
     columns = (
         _RESPONSE,
         ContentColumn("statement", "integer", False, "The statement's number in the response."),
@@ -263,7 +263,7 @@ def citations(source: Source) -> ContentTable:
 
 
 def survey_answers(source: Source) -> ContentTable:
-    """Return what writers answered before and after writing, one question a row."""
+    """Return the writers' answers before and after writing, one question per row."""
     columns = (
         _RESPONSE,
         ContentColumn("survey", "text", False, "The survey's name."),

@@ -1,4 +1,4 @@
-"""Result tables of the chosen runs, without rows about what is left out."""
+"""Result tables of the selected runs, without rows about data that are left out."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ GOLD, GRADES = "gold", "grades"
 ROWS = "rows of results"
 ABOUT_LEFT_OUT = "they are about a response or person that is left out"
 OF_OWN_TEXTS = "they contain texts of the study or answers from them, without naming the person"
-# What pages have no column for.
+# Columns that pages do not have.
 _ANYWHERE = {"note": "Reason for missing values"}
 _RUN = ContentColumn("run", "integer", False, "The run that computed it.", "runs.run")
 
 
 class Results:
-    """The chosen runs of the study that are done, in the order in which they ended, and their tables."""
+    """The finished selected runs of the study in the order of completion, and their tables."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -39,7 +39,7 @@ class Results:
         self._released = frozenset(self._names_of_responses()) if self.runs else frozenset()
 
     def tables(self) -> Iterator[ContentTable]:
-        """Yield a table of the runs, and theirs, by name."""
+        """Yield the table of runs, and the result tables by name."""
         if not self.runs:
             return
         yield self._of_runs()
@@ -96,11 +96,11 @@ class Results:
         return ContentTable(file, f"{get(name).title}, as computed by the runs.", columns, rows)
 
     def _rows(self, name: str, *, count: bool = False) -> Iterator[Row]:
-        """Yield what a table holds, the database taking it apart row by row."""
+        """Yield the rows of a table, parsed one by one in the database."""
         elements = Func("rows", function="jsonb_array_elements", output_field=JSONField(), set_returning=True)
         kept = ResultTable.objects.filter(run__in=self.runs, name=name).order_by("run__finished_at", "run_id")
         for run, row in kept.annotate(row=elements).values_list("run_id", "row").iterator(CHUNK):
-            # Nobody's consent, nor the terms of a passage, can be looked up for these.
+            # Consents and passage terms cannot be looked up for these rows.
             is_nameless = get(name).holds is Holds.TEXTS and run in self._of_study
             released_row = None if is_nameless else self._released_row(get(name), row)
             if released_row is not None:
@@ -109,7 +109,7 @@ class Results:
                 self._source.selection.count.add(ROWS, OF_OWN_TEXTS if is_nameless else ABOUT_LEFT_OUT)
 
     def _released_row(self, table: Table, row: Row) -> Row | None:
-        """Return a row with released names; None where it is about something that is left out."""
+        """Return a row with released names; None if it is about data that are left out."""
         if any(
             row.get(column) not in (None, "") and row[column] not in self._released
             for column in table.columns_of(RESPONSE)
@@ -127,7 +127,7 @@ class Results:
         return released_row
 
     def _columns(self, name: str) -> tuple[ContentColumn, ...]:
-        """Return the columns of a table: as results say them, of the types that its rows have."""
+        """Return the columns of a table: those of the results, with types from the rows."""
         kinds: dict[str, set[type]] = defaultdict(set)
         counts: Counter[str] = Counter()
         for row in self._rows(name, count=True):
@@ -136,7 +136,7 @@ class Results:
                 kinds[key].add(type(value))
         for key, types in kinds.items():
             if counts[key] < counts["run"]:
-                types.add(type(None))  # rows without it
+                types.add(type(None))  # rows without the column
         kinds.pop("run", None)
         table = get(name)
         of_responses = table.columns_of(RESPONSE)
@@ -161,7 +161,7 @@ class Results:
 
 
 def _labels(table: Table) -> dict[str, str]:
-    """Return what the columns of a table mean, for somebody who has the release and nothing else."""
+    """Return the meanings of a table's columns, for readers who have only the release."""
     labels = dict(_ANYWHERE)
     for column in table.columns:
         label = str(column.label)

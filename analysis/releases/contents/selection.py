@@ -1,4 +1,4 @@
-"""Which responses and which judgments are in, and of whom; every other one is counted with its reason."""
+"""Selection of responses and judgments for a release; everything left out is counted by reason."""
 
 from array import array
 from bisect import bisect_left
@@ -20,9 +20,9 @@ from .people import People, Permission
 
 
 class Keys:
-    """A set of keys that is made once: `in`, `len`, and iteration in ascending order.
+    """An immutable set of keys, with `in`, `len`, and iteration in ascending order.
 
-    They are given in ascending order, each once, as a query ordered by them yields them.
+    The keys must be given sorted and without duplicates, as from an ordered query.
     """
 
     def __init__(self, ascending: Iterable[int]) -> None:
@@ -41,7 +41,7 @@ class Keys:
         return iter(self._keys)
 
     def as_array(self) -> str:
-        """Return them as one parameter of a query: an array of PostgreSQL in its own writing."""
+        """Return the keys as one query parameter: an array in PostgreSQL syntax."""
         return f"{{{','.join(map(str, self._keys))}}}"
 
 
@@ -55,18 +55,18 @@ class Exclusion:
 
 
 class ExclusionCount:
-    """Counts what is left out."""
+    """Counter of what is left out."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def add(self, what: str, reason: str, count: int = 1) -> None:
-        """Count some of something that are left out for a reason."""
+        """Count things left out for a reason."""
         if count:
             self._counts[what, reason] += count
 
     def total(self) -> tuple[Exclusion, ...]:
-        """Return all that was counted, in order."""
+        """Return all counts in order."""
         return tuple(sorted(Exclusion(what, reason, count) for (what, reason), count in self._counts.items()))
 
 
@@ -81,7 +81,7 @@ ON_WITHHELD = "they are about a response that is left out"
 
 
 class Selection:
-    """What is in, by key: some bytes for each response, some tens for each assignment."""
+    """Keys of the included data; a few bytes for each response, a few dozen for each assignment."""
 
     def __init__(
         self, study: Study, choices: Choices, people: People, blackout: Redaction, count: ExclusionCount
@@ -91,7 +91,7 @@ class Selection:
         self.writers: dict[int, Permission] = {}
         self.participants: set[int] = set()
         self.licences: set[str] = set()
-        # In which campaigns each participant was given something.
+        # Campaigns in which each participant had an assignment.
         self.judged_in: dict[int, set[int]] = defaultdict(set)
         self.responses = Keys(self._responses())
         self.assignments = self._assignments()
@@ -99,7 +99,7 @@ class Selection:
         self.topics = self._topics()
 
     def may_be_seen(self, *responses: int | None) -> bool:
-        """Say whether the responses that an item shows are in; one that shows none of the study stands for itself."""
+        """Return whether the responses shown in an item are included; items without responses always are."""
         return all(response is None or response in self.responses for response in responses)
 
     def _responses(self) -> Iterator[int]:
@@ -127,7 +127,7 @@ class Selection:
         return permission.text or self.blackout.reason(TextSource.RESPONSE, pk)
 
     def _assignments(self) -> dict[int, str]:
-        """Return every assignment with why its judgments are left out; an empty reason where they are not."""
+        """Return the reason why the judgments of each assignment are left out; empty if they are included."""
         columns = ("pk", "participant_id", "state", "is_included", "questionnaire__campaign_id")
         rows = Assignment.objects.filter(questionnaire__campaign__study=self._study).values_list(*columns)
         reasons = {}
@@ -155,7 +155,7 @@ class Selection:
                 self.participants.add(person)
 
     def _topics(self) -> frozenset[int]:
-        """Return the topics that are in: of each the latest version, and those that something in it is about."""
+        """Return the included topics: the latest version of each, and those that included data refer to."""
         if not self._choices.topics:
             return frozenset()
         every = Topic.objects.filter(study=self._study)

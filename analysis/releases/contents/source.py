@@ -1,4 +1,4 @@
-"""What all tables of a release are read with, times as coarse as was chosen among it."""
+"""Data source of all tables of a release, with times at the selected resolution."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ class Clock:
         self._step = STEPS.get(timing, 0)
 
     def time(self, value: datetime | None, *, is_released: bool = True) -> datetime | None:
-        """Return a time in UTC, cut to the step; `is_released`: the person agreed to release times."""
+        """Return a time in UTC, rounded down to the step; `is_released`: the person agreed to release times."""
         if value is None or not (is_released and self.is_told):
             return None
         moment = value.astimezone(UTC)
@@ -33,13 +33,13 @@ class Clock:
         return whole.replace(hour=kept // 3600, minute=kept // 60 % 60, second=kept % 60)
 
     def seconds(self, value: float | None, *, is_released: bool = True) -> float | None:
-        """Return a duration in seconds, cut to the step."""
+        """Return a duration in seconds, rounded down to the step."""
         if value is None or not (is_released and self.is_told):
             return None
         return float(value // self._step * self._step) if self._step else float(value)
 
     def milliseconds(self, value: int | None, *, is_released: bool = True) -> int | None:
-        """Return a duration or an offset in milliseconds, cut to the step."""
+        """Return a duration or an offset in milliseconds, rounded down to the step."""
         if value is None or not (is_released and self.is_told):
             return None
         step = 1000 * self._step
@@ -54,7 +54,7 @@ class Clock:
 
 
 def since_epoch(time: datetime | None) -> int | None:
-    """Return a time in milliseconds since 1970, as the CrowdRAG-25 layout tells it."""
+    """Return a time in milliseconds since 1970, as in the CrowdRAG-25 layout."""
     return None if time is None else (time - EPOCH) // timedelta(milliseconds=1)
 
 

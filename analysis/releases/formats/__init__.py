@@ -1,4 +1,4 @@
-"""A release as files: formats that keep everything, one for spreadsheets, and those that the field's tools read.
+"""File formats of a release: complete ones, one for spreadsheets, and those that tools of the field read.
 
-`writing.write` writes a folder; docs/reference/release-formats.md describes it to those who load it.
+`release_writer.write_files` writes a folder; docs/reference/release-formats.md describes it for users of the data.
 """

@@ -10,13 +10,13 @@ from ..contents.selection import Exclusion
 
 __all__ = ["FORMAT", "SCHEMA_VERSION", "About", "Creator", "Exclusion", "SourceRun", "is_orcid"]
 
-# Raised when a file of a release changes its place, or a reader of the last version would stumble.
+# Increase when a file of a release moves, or when readers of the previous version would fail.
 SCHEMA_VERSION = 1
 FORMAT = "crowdrag-release"
 
 
 def is_orcid(text: str) -> bool:
-    """Say whether it is an ORCID iD: sixteen digits in groups, the last a check digit (ISO/IEC 7064, MOD 11-2)."""
+    """Return whether a text is an ORCID iD: 16 characters, the last a check digit (ISO/IEC 7064, MOD 11-2)."""
     if not re.fullmatch(r"(?:[0-9]{4}-){3}[0-9]{3}[0-9X]", text):
         return False
     total = 0
@@ -27,7 +27,7 @@ def is_orcid(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Creator:
-    """A person or group that made the data."""
+    """A person or group that created the data."""
 
     name: str
     orcid: str = ""
@@ -55,27 +55,27 @@ class About:
     Attributes
     ----------
     slug, version
-        name the release: the study's short name, and its number, counted from 1.
+        Identify the release: the study's short name, and the number of the release, from 1.
     released
-        the day on which it was made.
+        Release date.
     licence
-        of what people wrote and did: an SPDX identifier where there is one.
+        Licence of the participants' contributions: an SPDX identifier if there is one.
     licences
-        all licences under which people released their texts, where some chose others than `licence`.
+        All licences under which people released their texts, if some chose others than `licence`.
     passage_terms
-        under which terms retrieved passages are passed on; empty where they are not.
+        Terms under which retrieved passages are redistributed; empty if they are not.
     address
-        of the public page; empty where there is none yet.
+        URL of the public page; empty if there is none yet.
     doi
-        without resolver, as in 10.1000/x; empty where there is none.
+        Without resolver, as in 10.1000/x; empty if there is none.
     choices
-        what the researcher chose.
+        The researcher's choices.
     left_out, layout_left_out
-        what the study has and the release has not; what the CrowdRAG-25 layout cannot say besides.
+        Data of the study that are not in the release; data that only the CrowdRAG-25 layout does not contain.
     changes
-        what the researcher says has changed since the last version.
+        The researcher's description of changes since the previous version.
     previous
-        the manifest of the last version, or None for the first one.
+        Manifest of the previous version, or None for the first one.
     """
 
     slug: str
@@ -102,10 +102,10 @@ class About:
 
     @property
     def name(self) -> str:
-        """What the release is called in one word."""
+        """Name of the release as one word."""
         return f"{self.slug}-v{self.version}"
 
     @property
     def makers(self) -> str:
-        """Return who made it, as a sentence names them."""
+        """Return the creators as part of a sentence."""
         return ", ".join(creator.name for creator in self.creators) or f"The makers of {self.title}"

@@ -1,4 +1,4 @@
-"""The dataset card (README.md, with what Hugging Face reads), and what is new since the last version."""
+"""The dataset card (README.md with the metadata for Hugging Face), and the changes since the previous version."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from .about import About, Exclusion
 from .release_formats import FORMATS
 
 Manifest = dict[str, Any]
-# The name of a class of size is the largest number of rows in it.
+# Hugging Face's size categories, by their largest number of rows.
 SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
@@ -18,7 +18,7 @@ SIZES = (
     (100_000_000, "10M<n<100M"),
 )
 LARGER = "100M<n<1B"
-# What a reader who names no table gets, if it is there.
+# Default table of the card: the first of these that exists.
 FIRST = ("responses", "judgments", "topics")
 
 
@@ -53,7 +53,7 @@ def write_card(about: About, manifest: Manifest) -> str:
 
 
 def metadata(about: About, manifest: Manifest) -> dict[str, Any]:
-    """Return what Hugging Face reads: each table that has rows is a configuration of its own."""
+    """Return the metadata for Hugging Face: each table with rows is a configuration."""
     known = citation.licence_of(about.licence)
     fields: dict[str, Any] = {
         "pretty_name": about.title,
@@ -124,7 +124,7 @@ def _files() -> str:
 
 
 def left_out(about: About) -> str:
-    """Return what the study has and the release has not, as a table."""
+    """Return a table of the study's data that are not in the release."""
     if not about.left_out:
         return "Nothing was left out of the data chosen for this release."
     return _counted(about.left_out)
@@ -175,7 +175,7 @@ def write_changes(about: About, manifest: Manifest) -> str:
 
 
 def compared(before: Manifest, after: Manifest) -> list[str]:
-    """Return in sentences of Markdown what differs between two versions' manifests."""
+    """Describe the differences between the manifests of two versions in Markdown sentences."""
     sentences = []
     if before.get("schema_version") != after["schema_version"]:
         sentences.append(
@@ -227,7 +227,7 @@ def _choices(before: Manifest, after: Manifest) -> list[str]:
     earlier, later = before.get("choices", {}), after["choices"]
     return [
         f"The choice {markup.code(name)} changed from {_value_code(earlier.get(name))} to {_value_code(later[name])}."
-        # Runs have other keys in every version that is analysed anew.
+        # Runs have new keys whenever a version is analysed again.
         for name in later
         if name != "runs" and name in earlier and earlier[name] != later[name]
     ]

@@ -17,13 +17,13 @@ class Licence:
     Attributes
     ----------
     spdx
-        its SPDX identifier; empty where it is not known.
+        SPDX identifier; empty if unknown.
     name
-        as people call it.
+        Common name.
     address
-        of its text; empty where it is not known.
+        URL of its text; empty if unknown.
     hub
-        what Hugging Face calls it.
+        Identifier on Hugging Face.
     """
 
     spdx: str
@@ -59,18 +59,18 @@ _ALL = (
     Licence("PDDL-1.0", "Open Data Commons Public Domain Dedication and License v1.0", f"{_ODC}/pddl/1-0/", "pddl"),
 )
 KNOWN = {licence.spdx: licence for licence in _ALL}
-#: As people write them. Of these there is one version; another licence without a version is not guessed.
+#: Common names of licences that have only one version; other names without a version are ambiguous.
 _ALSO = {"cc0": "CC0-1.0", "odc-by": "ODC-By-1.0", "odbl": "ODbL-1.0", "pddl": "PDDL-1.0"}
 _WRITTEN = {licence.spdx.lower(): licence for licence in _ALL} | {name: KNOWN[spdx] for name, spdx in _ALSO.items()}
 
 
 def licence_of(name: str) -> Licence:
-    """Return the licence of this SPDX identifier, CC-BY-4.0 or CC BY 4.0, say; another one has a name and no more."""
+    """Return the licence with this SPDX identifier, such as CC-BY-4.0 or CC BY 4.0; unknown ones only have a name."""
     return _WRITTEN.get("-".join(name.lower().split()), Licence("", name, "", "other"))
 
 
 def write_licence(about: About) -> str:
-    """Return the file LICENSE: the licence, the address of its text, and what it does not cover."""
+    """Return the file LICENSE: the licence, the URL of its text, and what it does not cover."""
     licence = licence_of(about.licence)
     lines = [
         f"{about.title}, version {about.version}",
@@ -119,7 +119,7 @@ def write_citation(about: About) -> str:
 
 
 def _author(creator: Creator) -> dict[str, str]:
-    # Which part of a name is the family's differs between languages, so it is not guessed: an entity has one name.
+    # Which part is the family name differs between languages, so use an entity, which has a single name.
     entity = {"name": creator.name}
     if creator.orcid:
         entity["orcid"] = f"https://orcid.org/{creator.orcid.rsplit('/', 1)[-1]}"
@@ -127,14 +127,14 @@ def _author(creator: Creator) -> dict[str, str]:
 
 
 def sentence(about: About) -> str:
-    """Return the same as one line, as a list of references has it."""
+    """Return the citation as one line, as in a list of references."""
     at = f"https://doi.org/{about.doi}" if about.doi else about.address
     makers = ", ".join(creator.name for creator in about.creators) or about.makers
     return f"{makers} ({about.released.year}). {about.title} (version {about.version}) [Data set]. {at}".strip()
 
 
 def bibtex(about: About) -> str:
-    """Return the same as an entry of BibTeX."""
+    """Return the citation as a BibTeX entry."""
     fields = {
         "author": " and ".join(f"{{{_bare(creator.name)}}}" for creator in about.creators)
         or f"{{{_bare(about.makers)}}}",
@@ -151,5 +151,5 @@ def bibtex(about: About) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text without what ends a field, begins a command, or ends the block of code that it stands in."""
+    """Remove characters that would end a field, begin a command, or end the surrounding code block."""
     return " ".join(re.sub(r"[{}\\`]", "", text).split())

@@ -1,6 +1,6 @@
-"""Croissant metadata, version 1.0 (https://docs.mlcommons.org/croissant/): the files, and the tables' fields in them.
+"""Croissant metadata, version 1.0 (https://docs.mlcommons.org/croissant/): files, and the fields of the tables in them.
 
-Records are read from the Parquet files, which have types.
+Records are read from the Parquet files, which are typed.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from .about import About
 
 Json = dict[str, Any]
 
-# As the specification writes it.
+# Verbatim from the specification.
 CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -100,7 +100,7 @@ def _creator(creator: Any) -> Json:
 
 
 def _responsible(about: About) -> Json:
-    """Say what the extension for responsible AI asks for and is known here; the datasheet says more."""
+    """Return the properties of the responsible AI extension that are known here; the datasheet says more."""
     people = "The crowd is simulated." if about.is_simulated else "People wrote and judged for pay or as volunteers."
     return {
         "rai:dataCollection": f"{people} See DATASHEET.md.",
@@ -121,7 +121,7 @@ def _file(file: Json) -> Json:
         "contentUrl": file["path"],
         "contentSize": f"{file['bytes']} B",
         "sha256": file["sha256"],
-        # The first word of a media type is all that readers know of.
+        # Readers only know media types without parameters.
         "encodingFormat": _FORMATS.get(file["media_type"], file["media_type"].partition(";")[0]),
     }
 

@@ -1,6 +1,6 @@
-"""The datasheet: the questions of Gebru et al. (Datasheets for Datasets, 2021), answered with what the system knows.
+"""The datasheet: the questions of Gebru et al. (Datasheets for Datasets, 2021), answered as far as the system can.
 
-Why the data were collected, and what else they were used for, only the researcher knows; the description says it.
+Only the researcher knows why the data were collected and how else they were used; the description says so.
 """
 
 from typing import Any

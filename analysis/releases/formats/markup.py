@@ -11,23 +11,23 @@ _BEGINS = re.compile(r"^([-+=]|\d+[.)])")
 
 
 def line(text: str) -> str:
-    """Return a text as one line of Markdown that shows it as it is."""
+    """Return a text as one line of Markdown that renders verbatim."""
     plain = " ".join(typesetter.visible(text).split())
     return _BEGINS.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", _MARKUP.sub(r"\\\1", plain))
 
 
 def paragraphs(text: str) -> str:
-    """Return a text as paragraphs, which stand where it has blank lines."""
+    """Return a text as Markdown paragraphs, split at blank lines."""
     return "\n\n".join(line(paragraph) for paragraph in re.split(r"\r?\n\s*\r?\n", text.strip()) if paragraph.strip())
 
 
 def code(text: str) -> str:
-    """Return a name or a number of ours as code; where it is somebody else's, as a text."""
+    """Return an internal name or number as Markdown code; other texts are escaped."""
     return f"`{text}`" if re.fullmatch(r"[\w./:@+ -]+", text, re.ASCII) else line(text)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Return a table; cells are Markdown already."""
+    """Return a table; cells are already Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -41,14 +41,14 @@ def dump_yaml(value: Mapping[str, Any]) -> str:
 
 
 def quoted(value: str) -> str:
-    """Return a text as a scalar in quotation marks."""
+    """Return a text as a quoted scalar."""
     return f'"{"".join(_character(character) for character in value)}"'
 
 
 def _character(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
-    # What YAML does not call printable, what it takes for a line's end, and a byte order mark.
+    # Characters that are not printable in YAML, line breaks, and the byte order mark.
     if character.isprintable() or character == "\u3000":
         return character
     number = ord(character)

@@ -1,4 +1,4 @@
-"""The folder that a release is written into: every file counted and digested while it is written."""
+"""Output folder of a release; files are counted and hashed while they are written."""
 
 import gzip
 import hashlib
@@ -16,7 +16,7 @@ LEVEL = 6
 
 @dataclass(frozen=True)
 class File:
-    """A file of a release, by its path in it. `content_sha256` is of what a compressed file holds unpacked."""
+    """A file of a release, by its path. `content_sha256` is the digest of a compressed file's content."""
 
     path: str
     media_type: str
@@ -27,12 +27,12 @@ class File:
     content_sha256: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the manifest holds it."""
+        """Return the file's entry in the manifest."""
         return asdict(self)
 
 
 class DigestingFile(io.RawIOBase):
-    """Writes on, counting and digesting."""
+    """Pass-through writer that counts and hashes."""
 
     def __init__(self, target: io.BufferedIOBase) -> None:
         self._target = target
@@ -40,11 +40,11 @@ class DigestingFile(io.RawIOBase):
         self.size = 0
 
     def writable(self) -> bool:
-        """Say that this is for writing."""
+        """Return True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Take in bytes, all of them."""
+        """Write all bytes."""
         self._digest.update(data)
         self.size += memoryview(data).nbytes
         self._target.write(data)
@@ -52,13 +52,13 @@ class DigestingFile(io.RawIOBase):
 
     @property
     def sha256(self) -> str:
-        """The digest of all that was written."""
+        """Digest of everything written."""
         return self._digest.hexdigest()
 
 
 @dataclass
 class OpenFile:
-    """A file that is being written. `rows` and `content_sha256` are what its writer says of it."""
+    """A file being written. Its writer sets `rows` and `content_sha256`."""
 
     write: Callable[[Any], Any]
     stream: DigestingFile
@@ -67,7 +67,7 @@ class OpenFile:
 
 
 class Folder:
-    """A folder that is being filled. The same contents give the same bytes: no file says when it was written."""
+    """A folder being filled. The same contents give identical bytes: files contain no timestamps."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -75,7 +75,7 @@ class Folder:
 
     @contextmanager
     def file(self, path: str, media_type: str, meaning: str) -> Iterator[OpenFile]:
-        """Add a file; it is on the disk when the block has ended."""
+        """Add a file; it is on the disk at the end of the block."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
@@ -90,21 +90,21 @@ class Folder:
 
     @contextmanager
     def gzipped(self, path: str, media_type: str, meaning: str) -> Iterator[OpenFile]:
-        """Add a gzipped file: what is written is compressed."""
+        """Add a gzipped file; everything written is compressed."""
         with (
             self.file(path, media_type, meaning) as opened,
-            # No name and no time in its header.
+            # Leave name and time out of the header.
             gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=opened.stream, mtime=0) as zipped,
         ):
             opened.write = zipped.write
             yield opened
 
     def text(self, path: str, text: str, media_type: str, meaning: str) -> None:
-        """Add a file that holds this text."""
+        """Add a file with this text."""
         with self.file(path, media_type, meaning) as opened:
             opened.write(text.encode())
 
     def sums(self) -> None:
-        """Add the sums of all files that are there, as `sha256sum --check` reads them; the last thing to do."""
+        """Add the checksums of all files in the format of `sha256sum --check`; call this last."""
         lines = sorted(f"{file.sha256}  {file.path}\n" for file in self.files)
         self.text(SUMS, "".join(lines), "text/plain; charset=utf-8", "SHA-256 checksums of all other files")

@@ -1,7 +1,7 @@
-"""The formats in which a release holds its tables: each is a folder of files, and states everything about itself.
+"""File formats of the tables in a release: each is a folder of files that describes itself.
 
-To add one, write its writer beside these and its value into `FORMATS`: the builder, the page of a release and its
-README follow.
+To add a format, write its writer in this folder and add it to `FORMATS`: the builder, the page of a release and its
+README use that list.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,22 +21,22 @@ Tables = Sequence[ContentTable]
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
+    """A file format.
 
     Attributes
     ----------
     folder
-        where its files are in a release.
+        Folder of its files in a release.
     purpose
-        what it is for, on the page of a release.
+        Purpose, shown on the page of a release.
     description
-        what README.md says of it.
+        Description in README.md.
     suffix
-        what follows the name of a table in the name of its file.
+        Suffix of file names after the name of the table.
     open_table
-        opens a table's file at a path; its rows are given chunk by chunk, read once for all such formats.
+        Opens the file of a table at a path. The rows are passed chunk by chunk, read once for all such formats.
     write_all
-        or: writes all its files from the tables of the release and from those of the CrowdRAG-25 layout.
+        Alternatively, writes all files of the format from the tables of the release and of the CrowdRAG-25 layout.
     """
 
     folder: str
@@ -47,7 +47,7 @@ class Format:
     write_all: Callable[[Folder, Tables, Tables], None] | None = None
 
     def path(self, table: str) -> str:
-        """Return where a table is."""
+        """Return the path of a table."""
         return f"{self.folder}/{table}{self.suffix}"
 
 
@@ -67,7 +67,7 @@ JSON_LINES: Final = Format(
     suffix=".jsonl.gz",
     open_table=lambda folder, path, table, _schema: tabular.json_lines(folder, path, table),
 )
-#: In the order in which pages and README.md name them.
+#: In the order of pages and README.md.
 FORMATS: Final = (
     JSON_LINES,
     Format(

@@ -1,4 +1,4 @@
-"""Writes a release into a folder: every table once, in all formats; then its metadata."""
+"""Writes a release into a folder: every table once, in all formats, then the metadata."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from .tabular import WORDS, chunk, schema
 
 
 def of_tables(tables: Sequence[ContentTable]) -> list[dict[str, Any]]:
-    """Return every table's meaning, key and fields."""
+    """Return the meaning, key and fields of every table."""
     return [
         {
             "name": table.name,
@@ -83,7 +83,7 @@ _TEXT = "text/plain; charset=utf-8"
 
 
 def of_every_file(about: About) -> dict[str, str]:
-    """Return what a file says of the release that it is of, where a format has room for that."""
+    """Return the metadata included in every file whose format allows it."""
     return {
         "release": about.name,
         "title": about.title,
@@ -93,8 +93,8 @@ def of_every_file(about: About) -> dict[str, str]:
 
 
 def write_metadata(folder: Folder, tables: Sequence[ContentTable], about: About) -> dict[str, Any]:
-    """Write it all, the data being there, and return the manifest."""
-    # It is read by others than those who made it: in one language, whatever a worker process speaks.
+    """Write all metadata after the data, and return the manifest."""
+    # Readers are not the study's team: always write English, whatever the language of the worker.
     with translation.override("en"):
         manifest = manifest_of(folder, tables, about)
         folder.text("README.md", card.write_card(about, manifest), _MARKDOWN, "Dataset card (start here)")
@@ -111,7 +111,7 @@ def write_metadata(folder: Folder, tables: Sequence[ContentTable], about: About)
 
 
 def manifest_of(folder: Folder, tables: Sequence[ContentTable], about: About) -> dict[str, Any]:
-    """Return the manifest of the data files that are there."""
+    """Return the manifest of the data files in the folder."""
     lines = {file.path: file for file in folder.files}
     described = []
     for table in of_tables(tables):
@@ -146,9 +146,9 @@ def manifest_of(folder: Folder, tables: Sequence[ContentTable], about: About) ->
 
 
 def digest_of_runs(about: About) -> str:
-    """Return one digest of what the runs took in and how; empty where no run's results are in the release.
+    """Return a digest of the inputs and parameters of the runs; empty if no results are in the release.
 
-    Runs of equal kind, code, inputs, parameters and seed give equal results, whatever they are called.
+    Runs of equal kind, code, inputs, parameters and seed give equal results, whatever their names.
     """
     if not about.runs:
         return ""
@@ -163,7 +163,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-# Told after every chunk: the table's name, and how many of its rows are written. May raise, to stop.
+# Called after every chunk with the table's name and the number of rows written; may raise to stop.
 Report = Callable[[str, int], None]
 Row = dict[str, Any]
 
@@ -181,15 +181,15 @@ def write_files(
     left_out: Callable[[], tuple[Exclusion, ...]] = tuple,
     report: Report = _silent,
 ) -> dict[str, Any]:
-    """Write the whole release into a folder, which is empty, and return its manifest.
+    """Write the whole release into an empty folder, and return its manifest.
 
-    The same tables and the same `about` give the same bytes. `layout` are the tables of the CrowdRAG-25 layout, which
-    have their paths for names; `left_out` is asked for what these do not hold when they are written.
+    The same tables and `about` give identical bytes. `layout` has the tables of the CrowdRAG-25 layout, named by path;
+    after writing them, `left_out` is called for what they do not contain.
 
     Raises
     ------
     BrokenTableError
-        if a row is not what its table says.
+        If a row does not match its table.
     """
     folder = Folder(root)
     for table in tables:
@@ -201,7 +201,7 @@ def write_files(
 
 
 def _table(folder: Folder, table: ContentTable, about: About, report: Report) -> None:
-    """Write a table in the formats that hold every table, reading it once."""
+    """Write a table in all complete formats, reading it once."""
     types = schema(table, of_every_file(about))
     done = 0
     with ExitStack() as opened:

@@ -1,9 +1,9 @@
-"""The formats that hold every table as it is: JSON lines, Parquet, cells for spreadsheets, and the published layout.
+"""Complete tabular formats: JSON Lines, Parquet, CSV for spreadsheets, and the CrowdRAG-25 layout.
 
-A spreadsheet takes a cell that begins with =, +, - or @ for a formula, whoever wrote it. Spreadsheets that are set to
-semicolons or tabs split texts at these, and at line ends, whatever is quoted; so a cell may begin there too. Wherever
-one may begin, and what follows would be a formula, an apostrophe goes in front. A text that begins with an apostrophe
-gets one more, so that whoever takes one away has the text as it was. Other formats hold texts as they are.
+Spreadsheets take cells that begin with =, +, - or @ for formulas. If they are set to semicolons or tabs as separators,
+they split texts there and at line ends, even inside quotes, so a cell may begin there too. Wherever a cell may begin
+and a formula would follow, an apostrophe is inserted. Texts that begin with an apostrophe get one more, so that
+removing one restores the original. Other formats hold the texts unchanged.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ TYPES: dict[str, pa.DataType] = {
     "json": pa.string(),
     "texts": pa.list_(pa.field("element", pa.string(), nullable=False)),
 }
-# The same in words.
+# The same as words.
 WORDS = {
     "text": "text",
     "integer": "whole number",
@@ -48,12 +48,12 @@ WORDS = {
 
 
 def iso(value: Any) -> str:
-    """Return a time as texts say it: ISO 8601 in UTC.
+    """Return a time in ISO 8601, in UTC.
 
     Raises
     ------
     TypeError
-        if it is no time.
+        If the value is not a time.
     """
     if not isinstance(value, datetime):
         raise TypeError(f"No format supports a value like {value!r}.")
@@ -61,13 +61,13 @@ def iso(value: Any) -> str:
 
 
 def _encoder() -> Callable[[Any], str]:
-    """Return what makes JSON: no blanks, nothing escaped that need not be, and no number that JSON does not know."""
+    """Return a JSON encoder: no spaces, minimal escapes, and no numbers that JSON does not allow."""
     options: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), "allow_nan": False, "default": iso}
     plain = json.JSONEncoder(**options)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return plain.encode
-    # `encode` makes this each time, which takes longer than what it does for a small value.
+    # `JSONEncoder.encode` builds this on each call, which takes longer than encoding a small value.
     encode = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
     return lambda value: "".join(encode(value, 0))
 
@@ -76,12 +76,12 @@ as_json = _encoder()
 
 
 def as_text(value: Any) -> str | None:
-    """Return JSON as a text; no value is no text."""
+    """Return JSON as text; None stays None."""
     return None if value is None else as_json(value)
 
 
 def schema(table: ContentTable, about: dict[str, str]) -> pa.Schema:
-    """Return a table's Arrow schema: types, and what the columns mean, in the metadata."""
+    """Return a table's Arrow schema: types, and meanings of the columns in the metadata."""
     metadata = {"table": table.name, "description": table.meaning, **about}
     if table.key:
         metadata["key"] = ", ".join(table.key)
@@ -101,14 +101,14 @@ def _field(column: ContentColumn) -> pa.Field:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive rows, made ready for every format once.
+    """Consecutive rows, prepared once for all formats.
 
     Attributes
     ----------
     columns
-        the values by column; of a column of JSON, its texts.
+        Values by column; JSON columns as text.
     arrow
-        the same as Arrow holds them.
+        The same as an Arrow table.
     """
 
     columns: Columns
@@ -116,12 +116,12 @@ class Chunk:
 
 
 def chunk(table: ContentTable, schema: pa.Schema, columns: Columns) -> Chunk:
-    """Return consecutive rows ready for every format.
+    """Prepare consecutive rows for all formats.
 
     Raises
     ------
     BrokenTableError
-        if a value is not of its column's type.
+        If a value does not have the type of its column.
     """
     ready = dict(columns)
     arrays = []
@@ -146,7 +146,7 @@ def _ready(table: ContentTable, column: ContentColumn, values: Sequence[Any]) ->
 def _array(column: ContentColumn, values: Sequence[Any]) -> pa.Array:
     if column.type != "texts":
         return pa.array(values, TYPES[column.type])
-    # Arrow takes a text for a list of its letters, and lets lists hold nothing.
+    # Arrow would accept a text as a list of letters, and None in lists.
     if wrong := [value for value in values if not isinstance(value, list | None)]:
         raise TypeError(f"{wrong[0]!r} is no list")
     array = pa.array(values, TYPES["texts"])
@@ -156,7 +156,7 @@ def _array(column: ContentColumn, values: Sequence[Any]) -> pa.Array:
 
 
 def lines(table: ContentTable, chunk: Chunk) -> str:
-    """Return rows as JSON lines, each an object with its fields in the order of the columns."""
+    """Return rows as JSON Lines; the fields of each object have the order of the columns."""
     fields = [f"{as_json(column.name).replace('%', '%%')}:%s" for column in table.columns]
     line = "{" + ",".join(fields) + "}\n"
     values = [_as_json(column, chunk.columns[column.name]) for column in table.columns]
@@ -164,19 +164,19 @@ def lines(table: ContentTable, chunk: Chunk) -> str:
 
 
 def _as_json(column: ContentColumn, values: Sequence[Any]) -> Sequence[Any]:
-    """Return what stands in the lines for each value: its JSON, or what Python writes like it."""
+    """Return the JSON of each value, or a value that formats identically."""
     if column.type in {"integer", "json"}:
         return ["null" if value is None else value for value in values]
     if column.type in {"text", "boolean"}:
-        # Many are equal, as in what was typed: each is encoded once.
+        # Many values are equal, such as typed characters: encode each once.
         known = {value: as_json(value) for value in set(values)}
         return [known[value] for value in values]
     return [as_json(value) for value in values]
 
 
-# In the syntax that Python's re and Arrow's RE2 share.
+# In the syntax common to Python's re and Arrow's RE2.
 _SIGNS = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
-# What spreadsheets pass over, or what is not to be seen; quotation marks, which some split at wrongly.
+# Characters that spreadsheets skip, invisible characters, and quotation marks, which some split at wrongly.
 _PASSED_OVER = (
     '[ "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\xa0\\xad\u1680\u180e'
     "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]*"
@@ -189,27 +189,27 @@ _added = re.compile(f"([;\\t\\r\\n])'('*{_PASSED_OVER}{_SIGNS})")
 
 
 def safe(text: str) -> str:
-    """Return a text as a cell may hold it."""
+    """Return a text that is safe as a cell."""
     return _first.sub(r"'\1", _within.sub(r"\1'\2", text))
 
 
 def original(cell: str) -> str:
-    """Return the text that a cell was made of."""
+    """Return the original text of a cell."""
     return _added.sub(r"\1\2", cell.removeprefix("'"))
 
 
 def all_safe(texts: pa.Array) -> pa.Array:
-    """Return a column of texts as cells may hold them: `safe` of each, null for null."""
-    # Many are equal, as in what was typed: each is made safe once.
+    """Apply `safe` to a column of texts; null stays null."""
+    # Many values are equal, such as typed characters: process each once.
     encoded = texts.dictionary_encode()
     within = pc.replace_substring_regex(encoded.dictionary, pattern=_WITHIN, replacement=r"\1'\2")
     return pc.replace_substring_regex(within, pattern=_FIRST, replacement=r"'\1").take(encoded.indices)
 
 
-# What is free goes back to the system: others keep it for later, and workers live long.
+# Return free memory to the system: other pools keep it, and workers live long.
 pa.set_memory_pool(pa.system_memory_pool())
 
-# A row group is written when so many bytes of columns wait.
+# Write a row group when this many bytes are buffered.
 ROW_GROUP = 4 * 1024 * 1024
 ROW_GROUP_ROWS = 100_000
 WAITING = 4
@@ -218,13 +218,13 @@ PARQUET = "application/vnd.apache.parquet"
 CSV = "text/csv; charset=utf-8"
 
 Piece = TypeVar("Piece")
-# Takes the rows a chunk at a time. All but making JSON lines is done by a thread of its own.
+# Takes the rows chunk by chunk. Everything except making JSON Lines runs in a separate thread.
 Sink = Callable[[Chunk], None]
 
 
 @contextmanager
 def json_lines(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]:
-    """Write a table as gzipped JSON lines, UTF-8, an object a line, its fields in the order of the columns."""
+    """Write a table as gzipped JSON Lines in UTF-8; the fields of each object have the order of the columns."""
     digest = hashlib.sha256()
     with folder.gzipped(path, JSON_LINES, table.meaning) as file:
         compress = file.write
@@ -245,7 +245,7 @@ def json_lines(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]
 
 @contextmanager
 def parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -> Iterator[Sink]:
-    """Write a table as Parquet, a group of rows at a time."""
+    """Write a table as Parquet, one row group at a time."""
     with folder.file(path, PARQUET, table.meaning) as file:
         waiting: list[pa.RecordBatch] = []
         with pa.parquet.ParquetWriter(pa.PythonFile(file.stream), schema, compression="zstd") as writer:
@@ -269,7 +269,7 @@ def parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -
 
 @contextmanager
 def spreadsheet(folder: Folder, path: str, table: ContentTable) -> Iterator[Sink]:
-    """Write a table as CSV: texts in quotation marks, no value as nothing, no cell that begins a formula (`cells`)."""
+    """Write a table as CSV: texts quoted, missing values empty, and no cell that begins a formula (`safe`)."""
     fields = pa.schema([(column.name, _cell_type(column)) for column in table.columns])
     with (
         folder.file(path, CSV, table.meaning) as file,
@@ -302,9 +302,9 @@ def _cells(column: ContentColumn, values: pa.Array, chunk: Chunk) -> pa.Array:
 
 @contextmanager
 def background_thread(write: Callable[[Piece], Any]) -> Iterator[Callable[[Piece], None]]:
-    """Let a thread of its own do what takes long and needs no interpreter: compressing, encoding, writing.
+    """Run slow work that releases the interpreter lock in a separate thread: compressing, encoding, writing.
 
-    Few pieces wait at a time. What goes wrong there is raised here, at the latest when the block ends.
+    The queue is short. Errors of the thread are raised here, at the latest at the end of the block.
     """
     pieces: queue.Queue[Piece | None] = queue.Queue(maxsize=WAITING)
     failed: list[Exception] = []
@@ -334,12 +334,12 @@ def background_thread(write: Callable[[Piece], Any]) -> Iterator[Callable[[Piece
 
 
 FOLDER = "crowdrag25"
-# Objects of this layout may be large: a topic holds its passages, a state a whole text.
+# Rows of this layout may be large: a topic includes its passages, a state a whole text.
 CHUNK = 200
 
 
 def write_crowdrag25(folder: Folder, table: ContentTable) -> None:
-    """Write one file of the layout. One without rows is not: readers may take an empty file for a broken one."""
+    """Write a file of the layout, unless it has no rows: readers may take an empty file for a broken one."""
     rows = table.rows()
     if (first := next(rows, None)) is None:
         return

@@ -1,7 +1,7 @@
-"""The files of TREC's tools: topics, retrieved passages as a run, grades as qrels, labels of pairs as preferences.
+"""Files for TREC tools: topics, retrieved passages as a run, grades as qrels, labels of pairs as preferences.
 
-Their fields are separated by blanks, so a blank in an id is written as %20, as in addresses. Relevance is a whole
-number there, and a grade may stand between two: it is twice the grade, which changes no nDCG.
+Fields are separated by spaces, so spaces in IDs are written as %20. Relevance must be an integer, but grades may be
+halves: relevance is twice the grade, which changes no nDCG.
 """
 
 import re
@@ -25,7 +25,7 @@ _BREAKS = re.compile(r"[\s%\x00-\x1f\x7f-\xa0]")
 
 
 def write(folder: Folder, tables: Sequence[ContentTable]) -> None:
-    """Write what there is; a file that would have no line is not written."""
+    """Write the files that have at least one line."""
     by_name = {table.name: table for table in tables}
     latest = _latest(by_name["topics"]) if "topics" in by_name else {}
     if latest:
@@ -39,12 +39,12 @@ def write(folder: Folder, tables: Sequence[ContentTable]) -> None:
 
 
 def word(text: str) -> str:
-    """Return an id as one word."""
+    """Return an ID without spaces."""
     return _BREAKS.sub(lambda match: quote(match[0]), text)
 
 
 def _latest(topics: ContentTable) -> dict[str, int]:
-    """Return the last version of each topic: these files have no room for an earlier one."""
+    """Return the last version of each topic: these files cannot hold earlier ones."""
     versions: dict[str, int] = {}
     for row in topics.rows():
         versions[row["topic"]] = max(versions.get(row["topic"], 0), row["topic_version"])
@@ -68,7 +68,7 @@ def _retrieved(folder: Folder, retrieved: ContentTable, latest: dict[str, int]) 
         return
     with folder.file(f"{FOLDER}/retrieved.run", _TEXT, _RETRIEVED) as file:
         for row in _and_then(first, rows):
-            # Tools order by score: where none is known, one that falls with the rank.
+            # Tools sort by score: if it is unknown, use one that decreases with the rank.
             score = -float(row["rank"]) if row["score"] is None else row["score"]
             ids = f"{word(row['topic'])} Q0 {word(row['passage'])}"
             _line(file, f"{ids} {row['rank'] + 1} {score!r} {_TAG}")
@@ -94,7 +94,7 @@ def _preferences(folder: Folder, gold: ContentTable, responses: ContentTable) ->
 
 
 class _Files:
-    """A file for each dimension, and for each run where several have judged it; opened when its first line comes."""
+    """Files by dimension, and by run if several runs judged it; opened with the first line."""
 
     def __init__(self, folder: Folder, opened: ExitStack, name: str, meaning: str) -> None:
         self._folder, self._opened, self._name, self._meaning = folder, opened, name, meaning
@@ -102,7 +102,7 @@ class _Files:
         self._taken: set[str] = set()
 
     def of(self, row: Row) -> OpenFile:
-        """Return the file that a row goes into."""
+        """Return the file of a row."""
         key = (row["dimension"], row.get("run"))
         if key not in self._files:
             path = f"{FOLDER}/{self._free(row['dimension'])}.txt"
@@ -121,7 +121,7 @@ class _Files:
 
 
 def _one_line(text: str) -> str:
-    """Return a text without what would end its field or its line."""
+    """Remove characters that would end a field or a line."""
     return " ".join(text.split())
 
 

@@ -1,1 +1,1 @@
-"""Personal data in free text: looked for by rules, decided on by people (docs/guides/personal-data.md)."""
+"""Personal data in free text: detected by rules, reviewed by people (docs/guides/personal-data.md)."""

@@ -1,4 +1,4 @@
-"""What looks like personal data in texts that would be released: the places, and what is decided about them."""
+"""API of possible personal data in texts to be released: findings and decisions."""
 
 from typing import Any, ClassVar
 

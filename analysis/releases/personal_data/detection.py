@@ -1,4 +1,4 @@
-"""Looking through all free texts of a study, and keeping what was found for decision."""
+"""Detection of personal data in all free texts of a study, and storage of the findings for review."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SHORTEST_ID = 6
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What looks like personal data, and where; `text` is what stands there."""
+    """Possible personal data at a place in a text; `text` is the matching text."""
 
     source: TextSource
     row: int
@@ -38,7 +38,7 @@ class Detection:
 
 
 def sources(choices: Choices) -> frozenset[TextSource]:
-    """Return where texts stand that these choices release."""
+    """Return the sources of the texts that these choices release."""
     chosen = {
         TextSource.RESPONSE: choices.responses,
         TextSource.SURVEY: choices.responses and choices.surveys,
@@ -52,14 +52,14 @@ def sources(choices: Choices) -> frozenset[TextSource]:
 def find(
     study: Study, where: Collection[TextSource] = tuple(TextSource), *, report: Report | None = None
 ) -> Iterator[Detection]:
-    """Yield what looks like personal data in the study's texts; `report` is told how many were looked through."""
+    """Yield possible personal data in the study's texts; `report` receives the number of texts examined."""
     own_answers = free_texts.answers_about_themselves(study)
     known = _platform_ids(study)
     passages = _Passages()
     for n, (text, by_rules) in enumerate(_looked_at(free_texts.texts_of(study, where)), 1):
         if report and n % TICK == 0:
             report(n, str(text.source.label))
-        # What somebody answered stands in the answer itself, of course.
+        # A survey answer of course contains the participant's own answer.
         answers = () if text.source == TextSource.SURVEY else own_answers.get(text.participant, ())
         for match in rules.find(text.text, own_answers=answers, known=known, by_rules=by_rules):
             words = text.text[match.start : match.end]
@@ -70,15 +70,16 @@ def find(
 
 
 def _looked_at(texts: Iterator[free_texts.Text]) -> Iterator[tuple[free_texts.Text, bool]]:
-    """Yield each text with whether a rule could find something in it."""
+    """Yield each text, and whether a rule could match in it."""
     while batch := list(islice(texts, BATCH)):
         yield from zip(batch, rules.may_hold([text.text for text in batch]), strict=True)
 
 
 def look(*, study: Study, choices: Choices, now: datetime, report: Report | None = None) -> Callable[[], None]:
-    """Look through what these choices would release; return what keeps it, to be called in one transaction.
+    """Examine the texts that these choices would release; return a function that stores the findings.
 
-    Nothing is kept of the texts themselves. What was decided on the same stretch of the same text before still holds.
+    Call the returned function in a transaction. Texts are not stored. Earlier decisions on the same span of the same
+    text still hold.
     """
     where = sources(choices)
     findings = [_row(study, detection, now) for detection in find(study, where, report=report)]
@@ -87,12 +88,12 @@ def look(*, study: Study, choices: Choices, now: datetime, report: Report | None
 
 @transaction.atomic
 def keep(*, study: Study, findings: list[PersonalDataFinding], where: Collection[TextSource], now: datetime) -> None:
-    """Keep what was found; what these texts held before and hold no more goes, with the decision on it.
+    """Store the findings, and delete findings (with their decisions) that these texts no longer contain.
 
-    Of a person who had their texts erased meanwhile nothing is kept.
+    Findings about people who were erased in the meantime are not stored.
     """
     people = {finding.participant_id for finding in findings}
-    # The participant's row is the lock, as in an erasure.
+    # The participant's row is the lock, as in erasures.
     participants = Participant.objects.select_for_update(no_key=True).filter(pk__in=people, erased_at__isnull=True)
     living = set(participants.order_by("pk").values_list("pk", flat=True))
     rest = iter([finding for finding in findings if finding.participant_id in living])
@@ -122,21 +123,21 @@ def _row(study: Study, detection: Detection, now: datetime) -> PersonalDataFindi
 
 
 def _platform_ids(study: Study) -> frozenset[str]:
-    """Return the ids by which platforms know the study's people, to find them; they are held no longer than that."""
+    """Return the study's participant IDs on platforms, to search for them; keep them no longer than that."""
     rows = Participant.objects.filter(study=study, identity__isnull=False).values_list("identity", flat=True)
     ids = (identity.decrypt(bytes(encrypted)).lower() for encrypted in rows.iterator(chunk_size=BATCH) if encrypted)
     return frozenset(platform_id for platform_id in ids if len(platform_id) >= SHORTEST_ID)
 
 
 class _Passages:
-    """The passages of the topic that was asked about last."""
+    """Passages of one topic, cached."""
 
     def __init__(self) -> None:
         self._topic: int | None = None
         self._texts: list[str] = []
 
     def hold(self, topic: int | None, words: str) -> bool:
-        """Say whether one of a topic's passages holds these words."""
+        """Return whether a passage of the topic contains these words."""
         if topic is None:
             return False
         if topic != self._topic:

@@ -1,4 +1,4 @@
-"""The free texts of a study that may be released, one after the other; memory stays flat."""
+"""Free texts of a study that may be released, read one by one with constant memory."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -15,11 +15,11 @@ from writing.models import Response, SurveyAnswers, WritingLog
 from ...enums import TextSource
 
 CHUNK = 500
-#: What was searched for in the passages (docs/reference/log-format.md).
+#: Searches in the passages (docs/reference/log-format.md).
 SEARCH = "q"
-#: Beside where a log was changed, so much of the text is looked at: no rule's pattern is longer.
+#: Number of characters of context around a change; no rule has a longer pattern.
 AROUND = 200
-# What a survey asks of somebody about themselves.
+# Questions in surveys about the person.
 _OF_ONESELF = (
     *("name", "mail", "phone", "address", "account", "handle", "prolific", "worker id", "employer", "company"),
     *("school", "university", "city", "town", "village", "postcode", "zip", "birth", "contact"),
@@ -29,7 +29,7 @@ _LONGEST, _MOST_WORDS, _SHORTEST = 60, 5, 3
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text, where it stands, and whose it is; `topic` is None where it is about none."""
+    """A text, its place, and its author; `topic` is None if it is not about one."""
 
     source: TextSource
     row: int
@@ -40,7 +40,7 @@ class Text:
 
 
 def texts_of(study: Study, sources: Collection[TextSource] = tuple(TextSource)) -> Iterator[Text]:
-    """Yield the texts of these sources. Of a log only what was deleted again: the rest is in the response."""
+    """Yield the texts of these sources. Of logs, only deleted text: the rest is in the response."""
     for source, read in _READERS.items():
         if source in sources:
             yield from read(study)
@@ -77,7 +77,7 @@ def _comments(study: Study) -> Iterator[Text]:
 def _logs(study: Study) -> Iterator[Text]:
     for log in released_logs(study).iterator(CHUNK // 10):
         person, topic = log.task.participant_id, log.task.topic_id
-        assert person is not None  # a response has a writer
+        assert person is not None  # a response has an author
         for number, text in discarded(log):
             yield Text(TextSource.LOG, log.pk, str(number), person, topic, text)
 
@@ -92,16 +92,16 @@ _READERS = {
 
 
 def released_logs(study: Study) -> "QuerySet[WritingLog]":
-    """Return the logs that led to a response, with their events, in the order of the responses."""
+    """Return the logs that led to a response, with their events, sorted by response."""
     logs = WritingLog.objects.filter(Q(task__study=study, task__response__isnull=False))
     return logs.select_related("task__response").prefetch_related("batches", "sessions").order_by("task__response__pk")
 
 
 def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
-    """Yield what a log holds beside its last text, by the number of the event: the text around each place where
-    something goes that was written before, as it stood until then, and what was searched for.
+    """Yield text in a log that the final text does not contain, with the number of the event.
 
-    A log that cannot be read holds nothing that could be released, and nothing is searched.
+    This is the context of each deletion of text written earlier, and search queries. An unreadable log yields nothing,
+    because nothing of it could be released.
     """
     try:
         yield from gone(logs.prefetched_events(log))
@@ -110,12 +110,12 @@ def discarded(log: WritingLog) -> Iterator[tuple[int, str]]:
 
 
 def gone(events: Iterable[codec.Event]) -> Iterator[tuple[int, str]]:
-    """Yield the same of events.
+    """Yield the same from events.
 
     Raises
     ------
     BrokenLog
-        if a splice lies outside the text that it changes, and something would have been yielded after it.
+        If a splice lies outside its text, and something would have been yielded after it.
     """
     text, low, high = "", 0, 0
     grown = False
@@ -135,8 +135,10 @@ def gone(events: Iterable[codec.Event]) -> Iterator[tuple[int, str]]:
 
 
 def _telling(events: Iterable[codec.Event]) -> Iterator[tuple[int, codec.Event]]:
-    """Yield the searches and the changes of a log with their numbers. What was typed on and on, letter after letter,
-    comes as the one change that it amounts to, with the number of what ended it; or not at all, if nothing did.
+    """Yield searches and changes with their numbers.
+
+    Characters typed in a row are merged into one change, with the number of the event that ended it; if nothing changed
+    overall, there is none.
     """
     typed: list[str] = []
     begin = end = 0
@@ -157,8 +159,9 @@ def _telling(events: Iterable[codec.Event]) -> Iterator[tuple[int, codec.Event]]
 
 
 def answers_about_themselves(study: Study) -> dict[int, tuple[str, ...]]:
-    """Return what people said of themselves in surveys, by participant: short answers in their own words, to questions
-    about who they are, or that look like a name.
+    """Return short answers that people gave about themselves in surveys, by participant.
+
+    These are free texts in answer to questions about who they are, or texts that look like a name.
     """
     answers_by_participant: dict[int, set[str]] = defaultdict(set)
     rows = SurveyAnswers.objects.filter(task__study=study, task__participant__isnull=False).order_by("pk")

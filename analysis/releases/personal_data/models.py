@@ -1,4 +1,4 @@
-"""Possible personal data in texts, and the decisions on it."""
+"""Possible personal data in texts, and the decisions about it."""
 
 from django.conf import settings
 from django.db import models
@@ -17,15 +17,15 @@ class PersonalDataFindingQuerySet(models.QuerySet["PersonalDataFinding"]):
         return self.filter(verdict="")
 
     def in_order(self) -> "PersonalDataFindingQuerySet":
-        """Order them by text, for a reviewer."""
+        """Sort by text, for review."""
         return self.order_by("source", "row", "field", "start", "end", "kind")
 
 
 class PersonalDataFinding(models.Model):
-    """A stretch of a text of one study, and the decision on it; it holds for every release (docs/adr/0026).
+    """A span of a text in a study, and the decision about it, which holds for every release (docs/adr/0026).
 
-    The text itself is not kept here: it is read where it stands, so that an erasure leaves nothing behind. `row` is the
-    row's key in the table that `source` is about, `field` the question of a survey.
+    The text itself is not stored here but read from its place, so an erasure leaves nothing behind. `row` is the
+    primary key in the table of `source`; `field` is the question of a survey.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="personal_data_findings")
@@ -34,10 +34,10 @@ class PersonalDataFinding(models.Model):
     row = models.BigIntegerField()
     field = models.CharField(max_length=200, blank=True)
     kind = models.CharField("kind", max_length=10, choices=PersonalKind.choices)
-    # Code points of the text, as everywhere.
+    # In code points, as everywhere.
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
-    # It stands in a passage of the topic too: then it is most likely about somebody who is public.
+    # The text also occurs in a passage of the topic, so it is probably about a public person.
     in_passages = models.BooleanField("also in a passage", default=False)
     found_at = models.DateTimeField()
     verdict = models.CharField("decision", max_length=10, choices=PersonalVerdict.choices, blank=True)

@@ -1,4 +1,4 @@
-"""Applies decisions: spans are blacked out, texts left out; undecided ones are left out too."""
+"""Application of decisions: spans are redacted, texts left out; undecided texts are left out too."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -25,10 +25,10 @@ Place = tuple[TextSource, int, str]
 
 
 class Redaction:
-    """What of the study's texts is not released, by where it stands; in memory only where something was found.
+    """Texts of the study that are not released, by place; only those with findings are in memory.
 
-    The texts are looked through again, in the snapshot that the release is read from: what was written or found since
-    the last decision is undecided, and undecided is left out.
+    The texts are examined again in the snapshot of the release: anything written or found since the last decision is
+    undecided, and therefore left out.
     """
 
     def __init__(self, study: Study, choices: Choices) -> None:
@@ -55,21 +55,21 @@ class Redaction:
             self._gone.setdefault(stretch, reason)
 
     def reason(self, source: TextSource, row: int, field: str = "") -> str:
-        """Return why a text is left out; empty where it is not."""
+        """Return the reason why a text is left out; empty if it is not."""
         return self._gone.get((source, row, field), "")
 
     def left_out(self) -> Iterator[tuple[str, str]]:
-        """Yield each text that is left out beside responses and logs, which are counted where they are read."""
+        """Yield texts that are left out, except responses and logs, which are counted while reading."""
         for (source, _row, _field), reason in self._gone.items():
             if source != TextSource.RESPONSE:
                 yield WHAT[source], reason
 
     def text(self, source: TextSource, row: int, text: str, field: str = "") -> str:
-        """Return a text with what is to be blacked out blacked out; each character by one, so that spans still hold."""
+        """Redact a text, replacing each character by one, so that positions still hold."""
         pieces: list[str] = []
         position = 0
         for start, end in sorted(self._spans.get((source, row, field), ())):
-            # A span that begins within the one before it goes on from there.
+            # If spans overlap, continue after the previous one.
             start = max(start, position)
             end = max(start, min(end, len(text)))
             pieces += [text[position:start], BLACK * (end - start)]
@@ -77,11 +77,11 @@ class Redaction:
         return "".join([*pieces, text[position:]])
 
     def is_black(self, source: TextSource, row: int, field: str = "") -> bool:
-        """Say whether something in a text is blacked out."""
+        """Return whether something in a text is redacted."""
         return (source, row, field) in self._spans
 
     def log_reason(self, log: int) -> str:
-        """Return why a log is left out, which holds its text many times; empty where it is not."""
+        """Return the reason why a log is left out, which contains its text many times; empty if it is not."""
         return self._logs.get(log, "") or self._log_of.get(log, "")
 
     def _logs_of_texts(self) -> dict[int, str]:

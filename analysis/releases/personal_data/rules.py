@@ -1,8 +1,8 @@
-"""Rules for possible personal data in a text: no model, so that every finding can be explained.
+"""Rules that detect possible personal data. They are not a model, so that every finding can be explained.
 
-A rule would rather find too much: a person decides on what is found, nobody sees what is not. How often each is right
-is measured on planted texts (tests/analysis/releases/planted.py; docs/guides/personal-data.md). Names of people are
-found only where somebody says their own: a list of names would be wrong about most people.
+The rules prefer false positives: people review the findings, but nobody reviews what was missed. Precision and recall
+are measured with planted texts (tests/analysis/releases/planted.py; docs/guides/personal-data.md). Names are only
+detected where people introduce themselves: a list of names would be wrong about most people.
 """
 
 import functools
@@ -21,7 +21,7 @@ Check = Callable[[re.Match[str]], bool]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Match:
-    """A stretch of a text, in code points."""
+    """A span of a text, in code points."""
 
     start: int
     end: int
@@ -34,9 +34,9 @@ def _always(_match: re.Match[str]) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a kind looks like; `group` is what is to be blacked out, `hint` what must be there for it to be worth it.
+    """A pattern; `group` is the part to redact, `hint` a text that must occur for the pattern to be tried.
 
-    `shape` says more than the hint of what must be there, to an engine that knows no context (RE2), in lower case.
+    `shape` is a stricter necessary condition than the hint, for an engine without lookaround (RE2), in lower case.
     """
 
     kind: PersonalKind
@@ -48,27 +48,27 @@ class Rule:
     shape: str = ""
 
     def is_worth_it(self, lowered: str, *, has_number: bool) -> bool:
-        """Say whether the rule could find something: most texts hold nothing that most rules look for.
+        """Return whether the rule could match: most texts contain nothing that most rules look for.
 
-        `lowered` is the text in lower case, `has_number` says whether a long number stands in it: both are looked at
-        once for all rules.
+        `lowered` is the text in lower case; `has_number` says whether it contains a long number. Both are computed once
+        for all rules.
         """
         if self.needs_number and not has_number:
             return False
-        # A third of the time that `any` takes, for each text and rule.
+        # Takes a third of the time of `any`, for each text and rule.
         for hint in self.hint:
             if hint in lowered:
                 return True
         return not self.hint
 
     def find(self, text: str) -> Iterator[Match]:
-        """Yield what the rule finds."""
+        """Yield the matches of the rule."""
         for match in self.pattern.finditer(text):
             if self.check(match):
                 yield Match(match.start(self.group), match.end(self.group), self.kind)
 
 
-# Pages of people on sites where an address names an account, and what stands there beside accounts.
+# Sites whose URLs identify an account, and their paths that are not accounts.
 _SITES = (
     r"(?:twitter|x|facebook|fb|instagram|tiktok|github|gitlab|medium|soundcloud|twitch|pinterest|vk|t|telegram|threads|"
     r"linktr|patreon|ko-fi|paypal|venmo|strava|flickr|mastodon|bsky)\.(?:com|net|org|me|tv|ee|social|app)"
@@ -94,9 +94,9 @@ _DATE = (
     r"(?:\d{1,2}(?:st|nd|rd|th)?[./ -]\s?(?:\d{1,2}|[A-Za-zäé]{3,9})[./ ,-]\s?\d{2,4}|\d{4}-\d{2}-\d{2}|"
     r"[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
 )
-# What stands between the digits of a number.
+# Separators between the digits of a number.
 _GAP = r"[ \u00a0()./\u2010-\u2013-]"
-# Words that stand behind an @ in code and on pages, and are nobody.
+# Words after an @ in code and on pages that are not accounts.
 _CSS = ("media", "import", "property", "charset", "keyframes", "supports", "page")
 _CODE = (
     "param",
@@ -124,7 +124,7 @@ def _has_digits(least: int, most: int) -> Check:
 
 
 def _is_iban(match: re.Match[str]) -> bool:
-    # ISO 13616: the first four characters go to the end, letters count from 10; the number is 1 modulo 97.
+    # ISO 13616: move the first four characters to the end, letters count from 10; the number must be 1 modulo 97.
     iban = re.sub(r"\s", "", match.group()).upper()
     if not 15 <= len(iban) <= 34:
         return False
@@ -133,7 +133,7 @@ def _is_iban(match: re.Match[str]) -> bool:
 
 
 def _is_card(match: re.Match[str]) -> bool:
-    # ISO/IEC 7812: of every second digit from the right the double counts, by its cross sum; all sum up to tens.
+    # ISO/IEC 7812: double every second digit from the right and sum the digits; the total must be a multiple of 10.
     digits = [int(letter) for letter in match.group() if letter.isdigit()]
     if not 13 <= len(digits) <= 19 or len(set(digits)) == 1:
         return False
@@ -174,12 +174,12 @@ def _rule(
     return Rule(kind, re.compile(pattern, flags), check, group, hint, number, shape)
 
 
-# Seven digits or so in a row, whatever stands between them: not the numbers of citations, nor years.
+# About seven digits with any separators: neither citation numbers nor years.
 _NUMBER = re.compile(r"\d[\d\s().:/\u2010-\u2013-]{5}")
-# What each rule that needs a number and has no shape of its own finds in one: six digits, never far apart.
+# Necessary condition of the rules that need a number and have no shape: six digits close together.
 _SIX_DIGITS = r"\p{Nd}(?:[\s\p{Z}()./\x{2010}-\x{2013}-]{0,3}\p{Nd}){5}"
 
-# In the order in which they are believed: of two that overlap the earlier one holds.
+# In order of precedence: of two overlapping matches, the earlier rule wins.
 RULES: tuple[Rule, ...] = (
     _rule(
         PersonalKind.PROFILE, r"\b[a-z][a-z0-9+.-]{1,9}://[^\s/@:]{1,64}(?::[^\s/@]{0,64})?@\S{1,200}", hint=("://",)
@@ -323,7 +323,7 @@ RULES: tuple[Rule, ...] = (
 
 @functools.cache
 def _shapes() -> str:
-    """Return what one of the rules needs at least, as one pattern for RE2: it takes a look at each character."""
+    """Return the necessary conditions of all rules as one pattern for RE2, which reads each character once."""
     needed = {rule.shape or _hints(rule) for rule in RULES}
     return f"(?i:{'|'.join(sorted(needed))})"
 
@@ -333,9 +333,9 @@ def _hints(rule: Rule) -> str:
 
 
 def may_hold(texts: Sequence[str]) -> list[bool]:
-    """Whether a rule could match each text; a quick check that is forty times as fast.
+    """Return whether a rule could match each text; this quick check is 40 times as fast.
 
-    Half a character, as only a log can hold it, is looked at as something else.
+    Lone surrogates, which only logs can contain, are replaced.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -348,16 +348,16 @@ def may_hold(texts: Sequence[str]) -> list[bool]:
 def find(
     text: str, *, own_answers: Iterable[str] = (), known: frozenset[str] = frozenset(), by_rules: bool = True
 ) -> list[Match]:
-    """Return what looks like personal data, in order, nothing twice.
+    """Return possible personal data, sorted and without overlaps.
 
     Parameters
     ----------
-    own
-        what the person said of themselves elsewhere: each is found wherever it stands as a word.
+    own_answers
+        Survey answers of the person about themselves; found wherever they occur as a word.
     known
-        ids by which platforms know the people of the study, in lower case.
+        Participant IDs on platforms, in lower case.
     by_rules
-        whether the rules are tried: `may_hold` says where they would find nothing.
+        Whether to apply the rules; `may_hold` says where they cannot match.
     """
     matches: list[Match] = []
     if by_rules:

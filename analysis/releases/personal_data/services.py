@@ -17,19 +17,19 @@ from ...enums import PersonalVerdict, TextSource
 from . import free_texts
 from .models import PersonalDataFinding
 
-#: So much is shown of a text before and behind what was found.
+#: Number of characters shown before and after a finding.
 AROUND = 120
-#: Where a text stands: source, row, and which of the row's texts.
+#: Place of a text: source, primary key, and field.
 Place = tuple[str, int, str]
 
 
 class VerdictError(ValueError):
-    """This cannot be decided so; the message is for people."""
+    """The decision is not allowed; the message is for people."""
 
 
 @dataclass(frozen=True)
 class FindingInText:
-    """A finding as it is read: `before`, `match` and `after` are pieces of the text as it stands now."""
+    """A finding for display: `before`, `match` and `after` are parts of the present text."""
 
     finding: PersonalDataFinding
     before: str
@@ -48,12 +48,12 @@ def decide(
     by: User | None = None,
     now: datetime | None = None,
 ) -> int:
-    """Decide on findings of a study by their keys, and return how many there were. A later decision replaces it.
+    """Decide on findings of a study by their keys, and return their number; later decisions replace earlier ones.
 
     Raises
     ------
     VerdictError
-        if a reason is missing, or a piece of a log is to be blacked out.
+        If a reason is missing, or part of a log is to be redacted.
     """
     stated_reason = reason.strip()
     if verdict == PersonalVerdict.KEEP and not stated_reason:
@@ -70,12 +70,12 @@ def decide(
 
 
 def undecided(study: Study, sources: Collection[TextSource]) -> int:
-    """Return the number of findings without a decision in texts of these sources."""
+    """Return the number of undecided findings in texts of these sources."""
     return PersonalDataFinding.objects.filter(study=study, source__in=sources).undecided().count()
 
 
 def shown(findings: Iterable[PersonalDataFinding]) -> list[FindingInText]:
-    """Return findings with the text around them, read where it stands: for a page of them, not for all."""
+    """Return findings with the surrounding text, read from its place; for one page at a time."""
     page = list(findings)
     stand = _texts(page)
     return [_shown(finding, stand.get(_place(finding), "")) for finding in page]
@@ -96,9 +96,9 @@ def _place(finding: PersonalDataFinding) -> Place:
 
 
 def _texts(findings: Sequence[PersonalDataFinding]) -> dict[Place, str]:
-    """Return the texts that findings of one study are in, a query for each source; those that are gone are not there.
+    """Return the existing texts of findings of one study, with one query for each source.
 
-    Rows are looked up in the findings' study.
+    Only rows of the findings' study are read.
     """
     rows: dict[str, set[int]] = defaultdict(set)
     for finding in findings:

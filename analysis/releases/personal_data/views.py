@@ -1,4 +1,4 @@
-"""What looks like personal data in people's texts, for decision."""
+"""Review of possible personal data in people's texts."""
 
 from django import forms
 from django.contrib import messages
@@ -17,7 +17,7 @@ from . import services
 
 
 class VerdictForm(forms.Form):
-    """What is done with the places that are ticked."""
+    """The decision on the selected findings."""
 
     finding = forms.TypedMultipleChoiceField(coerce=int, choices=())
     verdict = forms.ChoiceField(label="What to do", choices=PersonalVerdict.choices)
@@ -26,7 +26,7 @@ class VerdictForm(forms.Form):
     def __init__(self, data: object) -> None:
         super().__init__(data)  # type: ignore[arg-type] # what a request holds
         keys = data.getlist("finding") if hasattr(data, "getlist") else []
-        # Any key is one that may be meant; the domain looks for it in this study alone.
+        # Accept any key here; the service only uses findings of this study.
         self.fields["finding"].choices = [(key, key) for key in keys if key.isdecimal()]  # type: ignore[attr-defined]
 
 
@@ -34,7 +34,7 @@ class VerdictForm(forms.Form):
 @require_safe
 @audited(AuditedContent.PEOPLE)
 def findings(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show places that wait for a decision, or all."""
+    """Show the undecided findings, or all."""
     only_open = request.GET.get("show") != "all"
     context = releases_queries.findings(study, page=request.GET.get("page"), only_open=only_open)
     return render(
@@ -47,7 +47,7 @@ def findings(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.REVIEWER)
 @require_POST
 def decide(request: HttpRequest, study: Study) -> HttpResponse:
-    """Decide on the places that are ticked."""
+    """Decide on the selected findings."""
     form = VerdictForm(request.POST)
     shown = "all" if request.POST.get("show") == "all" else "open"
     back = f"{reverse('personal_data_findings', args=[study.slug])}?show={shown}"
