@@ -54,7 +54,7 @@ def start(
     """
     if seed < 0:
         raise BadParameterError(f"The seed must be 0 or more, not {seed}.")
-    settings = AnalysisSettings.read(parameters or {})
+    settings = AnalysisSettings.read({"pool": queries.default_pool(study)} | (parameters or {}))
     responses = Response.objects.filter(study=study).included()
     if not responses.exists() and not Judgment.objects.of_study(study).counted().exists():
         raise NothingToAnalyseError
@@ -105,7 +105,7 @@ def _scores(inputs: Inputs) -> dict[str, str]:
 
 def result_url(run: Run) -> str:
     """Return the URL of a run's results."""
-    return reverse("results", args=[run.study.slug]) + f"?run={run.key}"
+    return reverse("leaderboard", args=[run.study.slug]) + f"?run={run.key}"
 
 
 def register(describe: Callable[[Run], dict[str, Any]]) -> None:

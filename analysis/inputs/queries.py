@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from numpy.typing import NDArray
 
 from annotation.enums import CampaignKind, Inference, Judges
@@ -172,6 +172,14 @@ class _Context:
     topics: dict[str, int]
     positions: "_Positions"
     known: dict[int, list[tuple[int, int]]]
+
+
+def default_pool(study: Study) -> str:
+    """Return whose judgments to analyse if nobody said: the first of crowd, experts and models who judged pairs."""
+    counted = Judgment.objects.of_study(study).counted().filter(item__campaign=OuterRef("pk"))
+    campaigns = Campaign.objects.filter(study=study).exclude(kind=CampaignKind.POINTWISE)
+    judges = set(campaigns.filter(Exists(counted)).values_list("judges", flat=True))
+    return next((pool for pool in (Judges.CROWD, Judges.EXPERT, Judges.MODEL) if pool in judges), Judges.CROWD).value
 
 
 def _campaigns(study: Study, pool: str) -> dict[int, str]:

@@ -15,6 +15,12 @@ from ..tables.rows import NOTE, Row, number
 from .settings import AnalysisSettings, named_rng
 
 ALL = "all"
+Bounds = tuple[float, float]
+#: The ranges of statistics, to which their intervals are clipped.
+UNBOUNDED: Bounds = (-np.inf, np.inf)
+NOT_NEGATIVE: Bounds = (0.0, np.inf)
+SHARE: Bounds = (0.0, 1.0)
+CORRELATION: Bounds = (-1.0, 1.0)
 #: Order of origins in tables, and in the names of their pairs.
 ORIGINS = ("human", "model", "system")
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
@@ -55,9 +61,9 @@ class Resampling:
         """Return the topic of each response."""
         return np.array([self.topic[response.topic] for response in responses], dtype=np.int64)
 
-    def interval(self, statistic: Statistic, *, share: bool = False) -> Interval:
-        """Compute a statistic with its interval; `share`: whether it is a share."""
-        return bootstrap(statistic, self.weights, share=share)
+    def interval(self, statistic: Statistic, *, share: bool = False, bounds: Bounds = UNBOUNDED) -> Interval:
+        """Compute a statistic with its interval; `share`: whether it is a share; `bounds`: its range."""
+        return bootstrap(statistic, self.weights, share=share, bounds=bounds)
 
 
 def cells(interval: Interval, n: int, name: str = "value") -> Row:
@@ -111,12 +117,21 @@ def statistics(values: Any, topic: Ints, resampling: Resampling) -> dict[str, St
     }
 
 
-def distribution_rows(key: Row, values: Sequence[float] | np.ndarray, topic: Ints, resampling: Resampling) -> list[Row]:
+def distribution_rows(
+    key: Row,
+    values: Sequence[float] | np.ndarray,
+    topic: Ints,
+    resampling: Resampling,
+    *,
+    bounds: Bounds = UNBOUNDED,
+) -> list[Row]:
     """Describe the distribution of values over responses: one row for each statistic, with its interval."""
     n = int(np.sum(~np.isnan(np.asarray(values, dtype=np.float64))))
     return [
         with_reason(
-            key | {"statistic": name} | cells(interval := resampling.interval(statistic), n), name, interval.clusters
+            key | {"statistic": name} | cells(interval := resampling.interval(statistic, bounds=bounds), n),
+            name,
+            interval.clusters,
         )
         for name, statistic in statistics(values, topic, resampling).items()
     ]

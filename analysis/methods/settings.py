@@ -83,8 +83,7 @@ class AnalysisSettings:
         "Judges",
         "choice",
         choices=tuple(Judges.choices),
-        in_form=False,
-        help="Whose judgments to analyse.",
+        help="Whose judgments to analyse. Unless set, those of the crowd, else of experts, else of models.",
     )
     preset: str = parameter(
         "",

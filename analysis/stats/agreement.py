@@ -134,9 +134,7 @@ def alpha(counts: ArrayLike, *, level: Level = ORDINAL, values: ArrayLike | None
     matrix = coincidences(counts).sum(axis=0)[None]
     observed, expected = _disagreements(matrix, level, _as_values(values, matrix.shape[-1]))
     if not np.any(matrix):
-        raise NoPairableValuesError(
-            "no unit has two judgments: alpha needs units with judgments by at least two coders"
-        )
+        raise NoPairableValuesError("no unit has two judgments: alpha needs at least two judgments of a unit")
     if expected[0] <= 0:
         raise NoVariationError("all paired judgments are equal: alpha needs judgments that differ")
     return float(1 - observed[0] / expected[0])

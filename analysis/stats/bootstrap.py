@@ -219,7 +219,14 @@ def resampled_mean(values: ArrayLike, cluster: ArrayLike, weights: Floats) -> Fl
     return means
 
 
-def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, share: bool = False) -> Interval:
+def bootstrap(
+    statistic: Statistic,
+    weights: Floats,
+    *,
+    level: float = 0.95,
+    share: bool = False,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> Interval:
     """Compute the estimate and interval of a statistic of weighted clusters.
 
     Parameters
@@ -229,7 +236,7 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, sha
         weights of 1 is the estimate.
     weights : ndarray of shape (resamples, n_clusters)
         From `resample_weights`.
-    level, share
+    level, share, bounds
         As for `percentile_interval`.
 
     Returns
@@ -247,7 +254,7 @@ def bootstrap(statistic: Statistic, weights: Floats, *, level: float = 0.95, sha
     """
     estimate = statistic(np.ones((1, weights.shape[1])))[0]
     clusters = _holding(statistic, weights.shape[1], estimate)
-    return percentile_interval(estimate, statistic(weights), clusters=clusters, level=level, share=share)
+    return percentile_interval(estimate, statistic(weights), clusters=clusters, level=level, share=share, bounds=bounds)
 
 
 def _holding(statistic: Statistic, clusters: int, estimate: float) -> int:

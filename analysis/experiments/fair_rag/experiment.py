@@ -14,7 +14,7 @@ EXPERIMENT = Experiment(
     title="Fair ranking",
     about=("What do fairer rankings cost? The experiment samples rankings with different amounts of "
 "randomness, and the model answers with each. It measures how evenly documents are exposed, how "
-"good the answers are, and which documents they follow from."),
+"good the answers are, and which documents support them."),
     parameters=FairRagParameters,
     collections=("study", "qa", "lamp", "bank"),
     stages=(

@@ -12,7 +12,7 @@ from analysis.text.citations import binned, jaccard, median_ranks, order_correla
 from ...inputs.arrays import Inputs
 from ...tables.rows import Row
 from ..context import Context, Tables
-from ..response_groups import ALL, Resampling, cells, groups, origins_of
+from ..response_groups import ALL, CORRELATION, NOT_NEGATIVE, SHARE, Bounds, Resampling, cells, groups, origins_of
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
 
@@ -30,8 +30,8 @@ def compute_tables(analysed: Context) -> Tables:
         return {}
     overlap, order = _pairs(inputs, features, resampling)
     return {
-        "citation_overlap": _pair_rows(inputs, features, overlap, "jaccard", resampling),
-        "citation_order": _pair_rows(inputs, features, order, "rho", resampling),
+        "citation_overlap": _pair_rows(inputs, features, overlap, "jaccard", resampling, SHARE),
+        "citation_order": _pair_rows(inputs, features, order, "rho", resampling, CORRELATION),
         "citation_ranks": rank_rows(inputs, features, resampling),
         "citation_rank_medians": median_rows(inputs, features, resampling),
         "citation_density": density_rows(inputs, features, analysed.settings, resampling),
@@ -64,7 +64,8 @@ def median_rows(inputs: Inputs, features: Sequence[TextFeatures], resampling: Re
         topic = resampling.places([inputs.responses[member.index] for member in members])
         medians = np.array([median_ranks(member.cited, member.available) for member in members])
         for column, passages in enumerate((CITED, UNCITED)):
-            interval = resampling.interval(weighted_mean(medians[:, column], topic, resampling.topics))
+            mean = weighted_mean(medians[:, column], topic, resampling.topics)
+            interval = resampling.interval(mean, bounds=NOT_NEGATIVE)
             key: Row = {"style": style, "origin": origin, "passages": passages}
             rows.append(key | cells(interval, int(np.sum(~np.isnan(medians[:, column]))), "median_rank"))
     return rows
@@ -83,7 +84,7 @@ def density_rows(
         for bin_index in range(bins):
             ratio = weighted_ratio(counts[:, bin_index] * bins, totals, topic, resampling.topics)
             key: Row = {"style": style, "origin": origin, "bin": bin_index}
-            row = key | cells(resampling.interval(ratio), int(totals.sum()), "density")
+            row = key | cells(resampling.interval(ratio, bounds=NOT_NEGATIVE), int(totals.sum()), "density")
             per_response = float(counts[:, bin_index].mean())
             rows.append(row | {"start": bin_index / bins, "end": (bin_index + 1) / bins, "per_response": per_response})
     return rows
@@ -139,7 +140,12 @@ def _as_passages(
 
 
 def _pair_rows(
-    inputs: Inputs, features: Sequence[TextFeatures], values: Sequence[Value], name: str, resampling: Resampling
+    inputs: Inputs,
+    features: Sequence[TextFeatures],
+    values: Sequence[Value],
+    name: str,
+    resampling: Resampling,
+    bounds: Bounds,
 ) -> list[Row]:
     """Compute the mean of a measure by style and pair of sets; `n` counts the cases where it is defined."""
     by_key: dict[tuple[str, str], list[tuple[int, float]]] = {}
@@ -154,7 +160,7 @@ def _pair_rows(
         for pair in pairs:
             if (style, pair) in by_key:
                 places, measured = (np.array(column) for column in zip(*by_key[style, pair], strict=True))
-                interval = resampling.interval(weighted_mean(measured, places, resampling.topics))
+                interval = resampling.interval(weighted_mean(measured, places, resampling.topics), bounds=bounds)
                 n = int(np.sum(~np.isnan(measured)))
                 rows.append({"style": style, "pair": pair} | cells(interval, n, name))
     return rows

@@ -16,7 +16,7 @@ from ...tables.rows import NOTE, Row, number
 from ..agreement.compute import Mask
 from ..context import Context, Tables
 from ..fits import Fitted
-from ..response_groups import Resampling, cells, with_reason
+from ..response_groups import NOT_NEGATIVE, Resampling, cells, with_reason
 from ..settings import AnalysisSettings, named_rng
 
 HOUR, MINUTE = 3600, 60
@@ -95,7 +95,7 @@ def _money(
 def _row(
     name: str, statistic_function: Statistic, n: int, unit: str, resampling: Resampling, *, statistic: str = "mean"
 ) -> Row:
-    interval = resampling.interval(statistic_function)
+    interval = resampling.interval(statistic_function, bounds=NOT_NEGATIVE)
     return with_reason({"name": name, "unit": unit} | cells(interval, n), statistic, interval.clusters)
 
 

@@ -43,7 +43,10 @@ def compute_tables(analysed: Context) -> Tables:
                 analysed.step(f"Leaderboard: {_name(graded, dimension)}")
                 ranked += _rows(analysed, board, graded, resampled, dimension)
         people = boards(analysed.inputs)[0]
-        tested = paired_tests.adjust(list(_tests(people, graded, resampled)))
+        tested = list(_tests(people, graded, resampled))
+        # Two families: the question which system is better overall does not pay for those about single dimensions.
+        paired_tests.adjust([row for row in tested if row["dimension"] == ALL])
+        paired_tests.adjust([row for row in tested if row["dimension"] != ALL])
         tested = more_judgments.add(tested, more_judgments.per_topic(analysed.main))
     return {
         "leaderboard": ranked,

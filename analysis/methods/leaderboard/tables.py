@@ -56,8 +56,9 @@ LEADERBOARD_TESTS = Table(
     "leaderboard_tests",
     "Pairwise comparisons of participants",
     (
-        "Wilcoxon's signed-rank tests between participants with at least six graded topics in common, "
-        "paired by topic, with p adjusted by Benjamini and Hochberg within the table. Effect is the "
+        "Wilcoxon's signed-rank tests between systems with at least six graded topics in common, "
+        "paired by topic. p is adjusted by Benjamini and Hochberg over all pairs of systems: once for all dimensions "
+        "together, and once over the single dimensions. Effect is the "
         "matched-pairs rank-biserial correlation, difference is the mean difference in grade, both with "
         "95 % bootstrap intervals over topics."
     ),
@@ -78,7 +79,8 @@ LEADERBOARD_TESTS = Table(
     holds=Holds.PSEUDONYMS,
     about=(
         "Tests between participants with at least six graded topics in common: dimension, participant_1, "
-        "participant_2, and the columns of `grade_tests`. p is adjusted within this table."
+        "participant_2, and the columns of `grade_tests`. p is adjusted over the rows of all dimensions together "
+        "(`all`), and separately over the rows of single dimensions."
     ),
     meanings={
         "more_topics, more_judgments": (

@@ -30,7 +30,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return writing_page.page_context(study, state, query)
 
 
-PAGE = Page(50, "writing_results", "writing/", "Writing", "analysis/methods/writing.html", page_context)
+PAGE = Page(50, "writing_results", "writing/", "Text statistics", "analysis/methods/writing.html", page_context)
 
 METHOD = Method(
     name="lengths",

@@ -8,7 +8,7 @@ from ...inputs.arrays import Inputs, Ints, Response
 from ...tables.rows import NOTE, Row, number
 from .. import text_features
 from ..context import Context, Tables
-from ..response_groups import Resampling, distribution_rows, groups
+from ..response_groups import NOT_NEGATIVE, Resampling, distribution_rows, groups
 from ..settings import AnalysisSettings
 from ..text_features import NO_EASE, TextFeatures
 
@@ -73,7 +73,8 @@ def length_rows(
     for style, origin, chosen in groups(responses, inputs.styles):
         members = [response_features for response_features, is_in in zip(full, chosen, strict=True) if is_in]
         for measure, (values, topic) in _measures(inputs, members, resampling).items():
-            rows += distribution_rows({"style": style, "origin": origin, "measure": measure}, values, topic, resampling)
+            key: Row = {"style": style, "origin": origin, "measure": measure}
+            rows += distribution_rows(key, values, topic, resampling, bounds=NOT_NEGATIVE)
     return rows
 
 

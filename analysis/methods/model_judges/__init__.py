@@ -34,7 +34,7 @@ def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[s
     return queries.model_judges(study, state, page=query.get("page"))
 
 
-PAGE = Page(90, "model_judge_results", "models/", "Model judges", "analysis/methods/model_judges.html", page_context)
+PAGE = Page(90, "model_judge_results", "models/", "Model agreement", "analysis/methods/model_judges.html", page_context)
 
 METHOD = Method(
     name="model_judges",

@@ -51,7 +51,8 @@ def _effects(rows: list[Row], differences: list[Row], labels: dict[str, str]) ->
     groups = []
     for effect, parts in PARTS.items():
         names = list(dict.fromkeys(row["dimension"] for row in rows if row["effect"] == effect))
-        if names:
+        # No rows of dashes where, say, no pair was judged in both orders: the reasons are below.
+        if any(row["alpha"] is not None for row in rows if row["effect"] == effect):
             groups.append(
                 {
                     "effect": effect,

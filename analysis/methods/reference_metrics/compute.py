@@ -229,4 +229,4 @@ def _mean(values: Floats, topic: np.ndarray, weights: Floats) -> Estimate:
         return undefined(UNRANKED)
     mean = weighted_mean(values, topic, weights.shape[1])
     point = float(mean(np.ones((1, weights.shape[1])))[0])
-    return Estimate(point, mean(weights), ranked, ranked)
+    return Estimate(point, mean(weights), ranked, ranked, bounds=(-1.0, 1.0))

@@ -11,7 +11,7 @@ from analysis.stats.weighted import weighted_quantile, weighted_spearman
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..response_groups import Resampling, cells, with_reason
+from ..response_groups import CORRELATION, UNBOUNDED, Resampling, cells, with_reason
 
 #: Questions with more distinct answers are not scales; their answers are not listed individually.
 MOST_OPTIONS = 11
@@ -70,7 +70,8 @@ def _together(
 
 
 def _row(name: str, resampling: Resampling, statistic: Statistic, n: int, about: Row) -> Row:
-    interval = resampling.interval(statistic, share=about["statistic"] == "share")
+    bounds = CORRELATION if about["statistic"] == "rho" else UNBOUNDED
+    interval = resampling.interval(statistic, share=about["statistic"] == "share", bounds=bounds)
     return with_reason({"name": name} | cells(interval, n) | about, str(about["statistic"]), interval.clusters)
 
 

@@ -11,7 +11,7 @@ from ...inputs.arrays import Inputs, Process
 from ...inputs.responses import MEASURES
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..response_groups import Resampling, cells, groups, with_reason
+from ..response_groups import NOT_NEGATIVE, Resampling, cells, groups, with_reason
 
 NOT_RECORDED = "the log does not record all measures of this table"
 UNREADABLE = "the log cannot be read"
@@ -58,7 +58,7 @@ def mean_rows(inputs: Inputs, processes: Sequence[Process], resampling: Resampli
             n = int(np.sum(~np.isnan(values)))
             for statistic, function in (("mean", weighted_mean(*data)), ("median", weighted_quantile(*data, 0.5))):
                 key: Row = {"style": style, "origin": origin, "measure": measure, "statistic": statistic}
-                interval = resampling.interval(function)
+                interval = resampling.interval(function, bounds=NOT_NEGATIVE)
                 rows.append(with_reason(key | cells(interval, n), statistic, interval.clusters))
     return rows
 

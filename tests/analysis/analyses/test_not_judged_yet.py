@@ -103,10 +103,21 @@ def test_judgments_that_come_are_left_to_a_full_analysis(study):
     assert (update.state, len(update.problems)) == (RunState.FAILED, 1)
 
 
+def test_those_who_judged_are_analysed_unless_somebody_chooses(study):
+    small_study.campaign(study, judges=Judges.MODEL, names=[f"m{i}" for i in range(4)])
+    run = analyse(study)
+    assert (run.parameters["pool"], run.summary["judgments"]) == (Judges.MODEL, 56)
+    assert analyse(study, pool=Judges.CROWD).summary["judgments"] == 0
+    small_study.campaign(study, judges=Judges.EXPERT, names=["e1", "e2", "e3", "e4"])
+    assert analyse(study).parameters["pool"] == Judges.EXPERT
+    small_study.campaign(study)
+    assert analyse(study).parameters["pool"] == Judges.CROWD
+
+
 @pytest.mark.extended
 def test_the_judgments_of_another_pool_stand_beside_an_empty_one(study):
     small_study.campaign(study, judges=Judges.EXPERT, names=["e1", "e2", "e3", "e4"])
-    run = analyse(study)
+    run = analyse(study, pool=Judges.CROWD)
     for page in PAGES:
         visit(study, page)
     assert visit(study).context["not_judged"]
