@@ -1,13 +1,13 @@
 """Labels of values in tables: dimensions, styles, origins, key figures, questions and answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.models import Dimension
 from crowdrag.studies.models import Study
 from writing.enums import Origin
-from writing.models import Style, Survey
+from writing.models import Style, Survey, Topic
 from writing.plans.surveys import DEFAULTS
 
 from .display_table import Value
@@ -88,6 +88,12 @@ def dimensions(study: Study) -> dict[str, str]:
     """Return the labels of a study's dimensions by name, from the latest version."""
     labels = Dimension.objects.filter(study=study).order_by("version", "id").values_list("name", "label")
     return {str(name): str(label or name) for name, label in labels}
+
+
+def topics(study: Study, names: Iterable[str]) -> dict[str, str]:
+    """Return the queries of these topics by ID, from the latest version; a topic that is gone has its ID."""
+    known = Topic.objects.filter(study=study, external_id__in=(wanted := list(names))).order_by("version")
+    return {name: name for name in wanted} | dict(known.values_list("external_id", "query"))
 
 
 def origin(name: str) -> str:

@@ -229,6 +229,7 @@ def pairs(
     names = _names(study, sides)
     questions = {(*side, row["dimension"]) for side, row in zip(sides, shown, strict=True)}
     counts = _counts(inputs, questions)
+    queries = value_labels.topics(study, topics)
     return {
         "page": shown,
         "rows": [
@@ -236,7 +237,7 @@ def pairs(
             | {
                 "id": ids.get(side),
                 "names": [names.get(name, name) for name in side],
-                "topic": topic_of[row["response_a"]],
+                "topic": queries[topic_of[row["response_a"]]],
                 "dimension_label": labels.get(row["dimension"], row["dimension"]),
                 "counts": counts.get((*side, row["dimension"]), (0, 0, 0)),
                 "certainty": _certainty(row) if row["label"] else None,
@@ -244,7 +245,7 @@ def pairs(
             }
             for side, row in zip(sides, shown, strict=True)
         ],
-        "topics": topics,
+        "topics": list(queries.items()),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
         "labels": Label.choices,
         "topic": topic,

@@ -40,7 +40,7 @@ def grades(study: Study, state: AnalysisState, *, topic: str, page: str | None) 
         "untested": sum(row["p"] is None for row in tests),
         "significant": any(row["p_adjusted"] is not None for row in tables["grade_tests"]),
         "dimensions": [(name, labels.get(name, name)) for name in dimensions],
-        "topics": topics,
+        "topics": list(value_labels.topics(study, topics).items()),
         "topic": topic if topic in topics else "",
         "page": shown,
         "groups": _groups(study, tables["grades"], list(shown), dimensions),
