@@ -204,8 +204,8 @@ def _options(campaign: Campaign) -> list[dict[str, Any]]:
     options = [
         each.dimension.options for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
-    if longest := max(options, key=len, default=[]):
-        return longest
+    if any(options):
+        return max(options, key=len)
     with in_study_language(campaign.study):
         return [{"value": -1, "label": gettext("No")}, {"value": 1, "label": gettext("Yes")}]
 
