@@ -141,6 +141,7 @@ LOGOUT_REDIRECT_URL = "login"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español")]
 LOCALE_PATHS = [BASE_DIR / "crowdrag" / "locale"]
+FORMAT_MODULE_PATH = "crowdrag.formats"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -12,7 +12,7 @@ APPS = ("crowdrag", "writing", "annotation", "analysis")
 STANDARD = {
     "__init__", "models", "services", "queries", "forms", "views", "api", "urls", "tasks", "apps", "admin", "enums",
     "tables", "figures", "compute", "experiment", "stages", "parameters", "types", "errors", "costs", "erasure",
-    "methods_paragraph", "problems",
+    "methods_paragraph", "problems", "formats",
 }  # fmt: skip
 #: Words that end in -ing and are nouns of the field.
 NOUNS = {"fine", "judging", "planning", "polling", "screening", "string", "training", "tuning", "wording", "writing"}

@@ -16,9 +16,9 @@ from ..models import Dimension
 LONGEST_TEXT: Final = 50_000
 
 _PAIRWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has two
-answers, A on the left and B on the right (on a phone, you switch between them). For each pair, you say which answer is
-better on several aspects. There are no right or wrong opinions. We ask several people the same questions.
+We want to know **what makes an answer useful**. You get questions that people asked. Each has two answers, A on the
+left and B on the right (on a phone, you switch between them). For each pair, you say which answer is better on several
+aspects. There are no right or wrong opinions. We ask several people about the same pairs.
 
 - **Read the question, then read both answers to the end.** Judge only the text you see. Do not look anything up. Do
   not judge whether you agree with the text.
@@ -28,9 +28,9 @@ better on several aspects. There are no right or wrong opinions. We ask several 
   and do not prefer an answer because it has more of them.
 """)
 _POINTWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has one answer.
-For each, you say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong
-opinions. We ask several people the same questions.
+We want to know **what makes an answer useful**. You get questions that people asked. Each has one answer. For each, you
+say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong opinions. We ask
+several people about the same answers.
 
 - **Read the question, then read the answer to the end.** Judge only the text you see. Do not look anything up. Do not
   judge whether you agree with the text.
@@ -53,10 +53,10 @@ _PAGE: Final = _("""\
 
 ## How the page works
 
-Everything is on one page. Click an answer, or press the number on it. The shortcuts are listed under “?”. The dots at
-the top show what is done. Each answer is saved at once, and you can change it until you submit. You can submit when
-you have answered all questions. You can leave and come back before your time is over. The due time is at the top of the
-page.
+Everything is on one page. Click or tap your answer, or press the number on it, on a keyboard. The shortcuts are listed
+under “?”. The dots at the top show what is done. Each answer is saved at once, and you can change it until you submit.
+You can submit when you have answered all questions. You can leave and come back before your time is over. The due time
+is at the top of the page.
 
 ## Pay and review
 
@@ -69,9 +69,9 @@ _CHECKS: Final = _(", or that fails the attention checks, which tell you which a
 
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
-withdraw and have your data erased. You do not need an account, only your personal link. We then erase what you wrote
-and all times. **The options you chose stay**, with nothing that shows who you are. No later analysis counts them, and
-someone else judges in your place.
+withdraw and have your data erased. You do not need an account, only your personal link. If you withdraw and choose
+this, we erase what you wrote and all times. **Your answers stay**, with nothing that shows who you are. No later
+analysis counts them, and someone else judges in your place.
 
 ## What we record
 
@@ -101,7 +101,7 @@ We publish nothing that says who you are. Please do not write anything in a comm
 """)
 
 
-def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, items: int, checks: int = 0) -> str:
+def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, checks: int = 0) -> str:
     """Return the default instructions for judges, in Markdown and in the study's language.
 
     Parameters
@@ -110,15 +110,15 @@ def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, it
         of the campaign.
     dimensions
         of the campaign, in order; each is explained.
-    items, checks
-        number of items and of attention checks in a questionnaire.
+    checks
+        number of attention checks in a questionnaire.
     """
     with in_study_language(study):
         if kind == CampaignKind.POINTWISE:
-            text = gettext(_POINTWISE).format(items=items)
+            text = gettext(_POINTWISE)
         else:
             neutral = "".join(gettext(_NEUTRAL).format(label=label) for label in _neutral(dimensions))
-            text = gettext(_PAIRWISE).format(items=items, neutral=neutral)
+            text = gettext(_PAIRWISE).format(neutral=neutral)
         if explained := _explained(dimensions):
             text += gettext(_ASKED).format(asked=explained)
         return (text + gettext(_PAGE).format(checks=gettext(_CHECKS) if checks else "")).strip()

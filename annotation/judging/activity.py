@@ -8,7 +8,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.functional import lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from crowdrag.studies.activities import Activity, Offer
 from crowdrag.studies.enums import ParticipantKind
@@ -109,7 +109,10 @@ def _size(campaign: Campaign) -> list[str]:
         else:
             things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
         questions = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
-        message = _("A questionnaire has %(things)s, with %(asked)s about each.")
+        if campaign.kind == CampaignKind.POINTWISE:
+            message = _("A questionnaire has %(things)s, with %(asked)s about each answer.")
+        else:
+            message = _("A questionnaire has %(things)s, with %(asked)s about each pair.")
         parts.append(message % {"things": things, "asked": questions})
     if examples:
         message = ngettext(
@@ -125,6 +128,7 @@ def _activity(campaign: Campaign) -> Activity:
     is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
     return Activity(
         name=claims.purpose(campaign),
+        publishes=gettext_lazy("My answers may be published under the licence %(licence)s."),
         label=_("Judging: %(name)s") % {"name": campaign.name},
         offer=partial(offer, campaign),
         start="judging_start",
@@ -179,7 +183,7 @@ def reversal_url(campaign: Campaign, participant: Participant, about: str) -> st
 def about_label(campaign: Campaign, participant: Participant, about: str) -> str:
     """Return the display name of this assignment, if it is this judge's."""
     assignment = _assignment_about(campaign, participant, about)
-    return _("A questionnaire from %(title)s") % {"title": f"“{title(campaign)}”"} if assignment else ""
+    return _("a questionnaire from “%(title)s”") % {"title": title(campaign)} if assignment else ""
 
 
 def owed(campaign: Campaign, participant: Participant) -> int:
@@ -207,6 +211,6 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
 
 def _stays() -> str:
     return _(
-        "We keep the options you chose when judging, with nothing that shows who you are. No later analysis counts "
+        "We keep the answers you gave when judging, with nothing that shows who you are. No later analysis counts "
         "them, and someone else judges in your place."
     )

@@ -24,19 +24,24 @@ def _saving() -> dict[str, str]:
         "save.waiting.one": _("Saving for {n} second"),
         "save.waiting.other": _("Saving for {n} seconds"),
         "save.offline": _("Not saved: no connection"),
+        "save.offline.short": _("Offline"),
         "save.offline.more": _(
             "Your answers are stored in this browser and sent when the connection is back. You can continue."
         ),
         "save.unkept": _("Not saved: keep this page open"),
+        "save.unkept.short": _("Not saved"),
         "save.unkept.more": _("This browser cannot store your answers. Stay on this page until they are saved."),
         "save.server": _("Not saved yet: no answer from the server"),
+        "save.server.short": _("Not saved"),
         "save.server.more": _("Your answers are stored in this browser and sent when the server is back."),
         "save.expired": _("Not saved: open your link again"),
+        "save.expired.short": _("Not saved"),
         "save.expired.more": _(
             "The server no longer recognises this browser. Open your link, or start from the platform, in another "
             "tab. Then this page sends your answers automatically."
         ),
         "save.closed": _("Closed"),
+        "save.closed.short": _("Closed"),
         "save.closed.more": _("You can no longer answer this questionnaire."),
         "closed.title": _("You can no longer answer this questionnaire"),
         "closed.text": _("It was submitted in another window, or it was returned. Changes on this page are not saved."),

@@ -13,7 +13,10 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Count
+from django.utils.translation import gettext
 from numpy.random import Generator
+
+from crowdrag.studies.page_language import in_study_language
 
 from ..models import AttentionCheck, Campaign, Questionnaire
 from . import problems
@@ -53,27 +56,28 @@ class Check:
 
 
 def defaults() -> CheckTexts:
-    """Return the default texts."""
+    """Return the default texts in the active language."""
     return CheckTexts(
         instructed=(
-            "To show that you read the questions, choose “{answer}” here.",
-            "This question is not about the text above. Please choose “{answer}”.",
-            "We check that people read each question: the answer to choose here is “{answer}”.",
-            "Whatever you think of the text above, please choose “{answer}” for this question.",
+            gettext("To show that you read the questions, choose “{answer}” here."),
+            gettext("This question is not about the text above. Please choose “{answer}”."),
+            gettext("We check that people read each question: the answer to choose here is “{answer}”."),
+            gettext("Whatever you think of the text above, please choose “{answer}” for this question."),
         ),
         nonsense=(
-            "I walk from Europe to America every morning before breakfast.",
-            "I was born more than three hundred years ago.",
-            "I can read a whole library in one second.",
+            gettext("I walk from Europe to America every morning before breakfast."),
+            gettext("I was born more than three hundred years ago."),
+            gettext("I can read a whole library in one second."),
         ),
     )
 
 
 def texts_of(campaign: Campaign) -> CheckTexts:
-    """Return the texts of a campaign's checks, or the default texts."""
+    """Return the texts of a campaign's checks, or the default texts in the language of its study."""
     kept = campaign.design.get(KEPT)
     if not kept:
-        return defaults()
+        with in_study_language(campaign.study):
+            return defaults()
     return CheckTexts(tuple(kept.get("instructed", ())), tuple(kept.get("nonsense", ())))
 
 
@@ -96,7 +100,9 @@ def change_checks(
         _look_at(text)
     campaign = problems.lock_draft(campaign)
     own_texts = {"instructed": list(texts.instructed), "nonsense": list(texts.nonsense)}
-    values = {"checks": checks, "gold": gold} | ({KEPT: own_texts} if texts.count and texts != defaults() else {})
+    with in_study_language(campaign.study):
+        is_own = texts.count > 0 and texts != defaults()
+    values = {"checks": checks, "gold": gold} | ({KEPT: own_texts} if is_own else {})
     campaign.design = {name: value for name, value in campaign.design.items() if name != KEPT} | values
     campaign.save(update_fields=["design"])
     problems.undraw(campaign)
@@ -134,7 +140,7 @@ def place_checks(
     """Place checks in each questionnaire of a campaign, spread over its items. Texts repeat only if there are too few.
 
     The items are divided into as many segments as there are checks. Each segment gets one check, below a random item.
-    Earlier checks are replaced.
+    Earlier checks are replaced. Default texts and answers are stored in the study's language.
     """
     chosen = sorted(questionnaires, key=lambda each: (each.position is None, each.position, each.pk))
     if not chosen:
@@ -146,17 +152,18 @@ def place_checks(
     sizes = dict(
         Questionnaire.objects.filter(pk__in=keys).annotate(n=Count("entries")).values_list("pk", "n").order_by("pk")
     )
-    checks = [
-        AttentionCheck(
-            questionnaire=each, position=position, text=check.text, options=check.options, expected=check.expected
-        )
-        for each in chosen
-        for position, check in zip(
-            positions(sizes[each.pk], per_questionnaire, rng),
-            draw(texts, options, per_questionnaire, rng),
-            strict=False,
-        )
-    ]
+    with in_study_language(campaign.study):
+        checks = [
+            AttentionCheck(
+                questionnaire=each, position=position, text=check.text, options=check.options, expected=check.expected
+            )
+            for each in chosen
+            for position, check in zip(
+                positions(sizes[each.pk], per_questionnaire, rng),
+                draw(texts, options, per_questionnaire, rng),
+                strict=False,
+            )
+        ]
     return AttentionCheck.objects.bulk_create(checks, batch_size=2000)
 
 
@@ -189,7 +196,7 @@ def _instruct(text: str, options: Sequence[Mapping[str, Any]], rng: Generator) -
 
 def _nonsense(text: str) -> Check:
     """Return a statement to agree or disagree with, without a neutral option: nobody can honestly agree."""
-    return Check(text, [{"value": -1, "label": "Disagree"}, {"value": 1, "label": "Agree"}], -1)
+    return Check(text, [{"value": -1, "label": gettext("Disagree")}, {"value": 1, "label": gettext("Agree")}], -1)
 
 
 def _options(campaign: Campaign) -> list[dict[str, Any]]:
@@ -197,7 +204,10 @@ def _options(campaign: Campaign) -> list[dict[str, Any]]:
     options = [
         each.dimension.options for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
-    return max(options, key=len, default=[]) or [{"value": -1, "label": "No"}, {"value": 1, "label": "Yes"}]
+    if any(options):
+        return max(options, key=len)
+    with in_study_language(campaign.study):
+        return [{"value": -1, "label": gettext("No")}, {"value": 1, "label": gettext("Yes")}]
 
 
 def _shuffled(texts: Sequence[str], rng: Generator) -> list[str]:

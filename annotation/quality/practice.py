@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from crowdrag.studies.models import Participant
 
@@ -31,44 +32,57 @@ class PracticePair:
 
 
 def pair() -> PracticePair:
-    """Return the practice pair in the reader's language."""
+    """Return the practice pair in the language of the page."""
     return PracticePair(
-        query="Why is the sky blue?",
-        a=("Sunlight looks white, but it is made of many colours [0]. The air spreads blue light much more than red "
+        query=gettext("Why is the sky blue?"),
+        a=gettext(
+            "Sunlight looks white, but it is made of many colours [0]. The air spreads blue light much more than red "
             "light. So blue light reaches our eyes from all sides, and the sky looks blue [0, 2]. In the evening, the "
-            "light takes a longer way through the air. Most of the blue is gone by then, and the sky looks red [3]."),
-        b=("Many people like the colour blue!! The sky is blue because of the light [1]. Clouds are white or grey. "
+            "light takes a longer way through the air. Most of the blue is gone by then, and the sky looks red [3]."
+        ),
+        b=gettext(
+            "Many people like the colour blue!! The sky is blue because of the light [1]. Clouds are white or grey. "
             "At night the sky is black. In the evening it is red. The sky takes its blue colour from the sea [4]. The "
-            "sea is blue because it takes its colour from the sky [5]."),
+            "sea is blue because it takes its colour from the sky [5]."
+        ),
         labels={
             "correctness_topical": (
                 A,
-                "Response A says why the sky is blue. Response B says little about the reason.",
+                gettext("Response A says why the sky is blue. Response B says little about the reason."),
             ),
             "coherence_logical": (
                 A,
-                "In response A, each sentence builds on the one before. Response B jumps between things.",
+                gettext("In response A, each sentence builds on the one before. Response B jumps between things."),
             ),
             "coherence_stylistic": (
                 A,
-                "Response A keeps one style. Response B starts with an excited remark and then lists facts.",
+                gettext("Response A keeps one style. Response B starts with an excited remark and then lists facts."),
             ),
             "coverage_broad": (
                 B,
-                ("Response B looks at more aspects: clouds, night, evening and the sea. It only names them, but here "
-                  "the number of aspects counts."),
+                gettext(
+                    "Response B looks at more aspects: clouds, night, evening and the sea. It only names them, but "
+                    "here the number of aspects counts."
+                ),
             ),
-            "coverage_deep": (A, "Response A explains what happens to the light. Response B gives no details."),
+            "coverage_deep": (
+                A,
+                gettext("Response A explains what happens to the light. Response B gives no details."),
+            ),
             "consistency_internal": (
                 A,
-                "Response B contradicts itself: the sky takes its colour from the sea, and the sea from the sky.",
+                gettext(
+                    "Response B contradicts itself: the sky takes its colour from the sea, and the sea from the sky."
+                ),
             ),
             "quality_overall": (
                 A,
-                "Response A answers the question well. It is better overall, although it covers fewer aspects.",
+                gettext(
+                    "Response A answers the question well. It is better overall, although it covers fewer aspects."
+                ),
             ),
         },
-    )  # fmt: skip
+    )
 
 
 def applies(campaign: Campaign) -> bool:

@@ -1,5 +1,7 @@
 """Problems of checks, gold items and training, and the lock of a draft."""
 
+from django.utils.translation import gettext
+
 from ..enums import CampaignState
 from ..models import Campaign, Questionnaire
 
@@ -35,7 +37,7 @@ class Unanswered(ChecksProblem):
 
     def __init__(self, dimensions: list[int]):
         self.dimensions = dimensions
-        super().__init__("Answer every question to see the expected answers.")
+        super().__init__(gettext("Answer every question to see the expected answers."))
 
 
 class NotTaught(ChecksProblem):

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.campaigns import default_dimensions
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
+from crowdrag.studies import page_language
 from crowdrag.studies.models import Participant, Study, User
 from writing.corpus import versions
 from writing.corpus.imports import importers, json_lines, sources
@@ -61,10 +64,15 @@ class _Read:
 
 
 def store_sample(work: kinds.Work) -> kinds.Effect:
-    """Read the texts of the sample; the effect stores them with their importers."""
+    """Read the texts of the sample; the effect stores them with their importers.
+
+    The questions of the sample are in English. A study in another language gets the default questions in its language.
+    """
     contents: list[_Read] = []
-    for done, (what, name) in enumerate(setup.IMPORTS):
-        work.report(done, len(setup.IMPORTS), name)
+    is_english = page_language.language_of(work.run.study) == settings.LANGUAGE_CODE
+    read = [(what, name) for what, name in setup.IMPORTS if is_english or what != "questionnaire"]
+    for done, (what, name) in enumerate(read):
+        work.report(done, len(read), name)
         importer, problems = importers.get(what), Problems()
         files = Inputs({"file": [sources.of_path(texts.FOLDER / name)]}, problems)
         contents.append(_Read(importer, importer.read(files, {}, problems, json_lines.no_report)))
@@ -73,6 +81,8 @@ def store_sample(work: kinds.Work) -> kinds.Effect:
     def effect() -> None:
         study, now = work.run.study, timezone.now()
         versions.ensure_styles(study=study, names=texts.STYLES, now=now)
+        if not is_english:
+            default_dimensions.ensure_pairwise(study=study, now=now)
         counts: dict[str, int] = {}
         for each in contents:
             for name, count in each.importer.store(study, each.content, now).summary.get("made", {}).items():

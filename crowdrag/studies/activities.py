@@ -13,10 +13,11 @@ inside one transaction, and must be idempotent.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from .enums import ParticipantKind
 from .models import ConsentText, Participant, Study
@@ -39,6 +40,9 @@ class Offer:
     # Says that the activity can be done more than once. Not shown to visitors from a recruitment platform: one visit,
     # once.
     repeats: str = ""
+
+
+_WRITTEN: Final = gettext_lazy("What I write may be published under the licence %(licence)s.")
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ class Activity:
         data.
     kind
         the participant kind of people whom a researcher invites.
+    publishes
+        the label of the permission to publish the participant's work, with `%(licence)s`.
     is_by_link_only
         whether only participants who entered by a link for this activity see it and may start it.
     """
@@ -93,6 +99,7 @@ class Activity:
     erasure: Callable[[Participant], list[str]] = lambda _participant: []
     start_args: tuple[Any, ...] = ()
     kind: ParticipantKind = ParticipantKind.CROWD
+    publishes: str | Promise = _WRITTEN
     is_by_link_only: bool = False
 
     def address(self, study: Study) -> str:

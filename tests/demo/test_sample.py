@@ -5,6 +5,8 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.analyses import services as analyses_services
+from annotation.campaigns import default_dimensions
+from annotation.models import Dimension
 from crowdrag.demo import sample
 from crowdrag.jobs.enums import RunState
 from crowdrag.studies.enums import Role
@@ -29,6 +31,16 @@ def test_sample_data_comes_once_is_marked_and_ends_in_an_analysis(settings, monk
     counts = (study.topics.count(), study.responses.count(), study.campaigns.filter(is_simulated=True).count())
     assert counts == (5, 18, 1)
     assert sample.start(study=study, by=member.user, now=NOW) == run
+
+
+def test_a_study_in_another_language_asks_the_questions_in_it(monkeypatch) -> None:
+    member = MembershipFactory(role=Role.EDITOR, study__language="de")
+    monkeypatch.setattr(analyses_services, "start", lambda **order: None)
+    sample.start(study=member.study, by=member.user, now=NOW)
+    finish_runs(member.study)
+    usual = default_dimensions.ensure_pairwise(study=member.study, now=NOW)
+    assert set(Dimension.objects.filter(study=member.study)) == set(usual)
+    assert member.study.campaigns.get().dimensions.count() == len(usual)
 
 
 def test_sample_data_is_not_mixed_with_other_topics(client: Client) -> None:

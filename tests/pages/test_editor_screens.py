@@ -101,6 +101,19 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
 
 
 @pytest.mark.extended
+def test_the_menu_and_the_way_out_of_the_help_are_in_view_on_a_phone(phone: Page, live_server: Any) -> None:
+    page = phone
+    sit_down(page, live_server, desk(study__language="fr"))
+    page.locator(".editor-top summary").tap()
+    menu = page.locator(".menu-panel").bounding_box()
+    assert menu is not None
+    assert menu["x"] >= 0
+    assert menu["x"] + menu["width"] <= 390
+    assert all(item["height"] >= 44 for each in page.locator(".menu-item").all() if (item := each.bounding_box()))
+    page.locator(".menu-panel [data-opens]").tap()
+    expect(page.locator("#help-dialog [data-closes]")).to_be_in_viewport(ratio=1)
+
+
 def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server: Any) -> None:
     """A phone of 390 x 780 with its keyboard open shows 390 x 400."""
     sit_down(phone, live_server.url, desk())

@@ -1,6 +1,7 @@
 """No answer is lost, and "saved" is never said of one that has not arrived, whatever network, server and browser do."""
 
 from contextlib import suppress
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import BrowserContext, Error, Page, Route, expect
 
+from tests.factories import StudyFactory
 from tests.pages import questionnaires as sheets
 from tests.pages.editor_study import enter
 from tests.pages.questionnaires import Sheet
@@ -159,6 +161,27 @@ def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_ser
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('judging:'))") == []
 
 
+@pytest.mark.usefixtures("own_context")
+def test_a_phone_without_a_connection_keeps_its_bar_in_one_line(page: Page, live_server: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    at = sheets.make(items=1, checks=0, study=StudyFactory(language="fr"))
+    sheets.open_sheet(page, live_server.url, at)
+    bar = page.locator(".judging-bar")
+    before = bar.bounding_box()
+    page.context.set_offline(True)
+    page.locator("#item-1 [data-unsure]").check()
+    expect(sheets.state(page)).to_have_attribute("data-state", "offline")
+    short = page.locator("#save-short").bounding_box()
+    assert short is not None
+    assert short["width"] > 40, "the word is there in full"
+    assert bar.bounding_box() == before
+    places = [page.locator(each).bounding_box() for each in (".work-leave", "#save-state", ".work-due")]
+    for left, right in pairwise(places):
+        assert left is not None
+        assert right is not None
+        assert left["x"] + left["width"] <= right["x"]
+
+
 def test_an_answer_at_which_the_server_breaks_keeps_no_other_back(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0)
     broken = at.world.dimensions[0].pk
@@ -303,4 +326,5 @@ def test_what_is_said_of_a_pair_is_kept_without_a_connection_and_a_problem_is_se
     expect(page.locator("#report-text")).to_have_value("Response B is empty.")
     page.locator("#report-send").click()
     expect(page.locator("#report")).to_be_hidden()
+    expect(page.locator("#item-1 [data-reported]")).to_be_visible()
     assert at.judge.messages.filter(kind="PROBLEM").count() == 1

@@ -8,17 +8,20 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
+from numpy.random import default_rng
 
 from annotation.campaigns import default_texts as judging_texts
 from annotation.judging import decisions
-from annotation.models import Assignment
+from annotation.models import Assignment, AttentionCheck, Campaign
+from annotation.quality import attention_checks, practice
 from crowdrag.studies import page_language
 from crowdrag.studies.models import Participant
+from crowdrag.studies.page_language import in_study_language
 from tests.factories import NOW, ParticipantFactory, StudyFactory
 from tests.pages.questionnaires import Sheet, make
 from tests.participants import as_participant
 from tests.studies.activity import door, knock, offered_study, open_link, personal_link
-from tests.studies.marked_words import bracketed, unmarked_words
+from tests.studies.marked_words import bracketed, outside, unmarked_words
 from tests.writing.open_plan import World, finish, world
 from writing.enums import SurveyKind
 from writing.plans import default_texts, surveys
@@ -82,7 +85,7 @@ def test_the_texts_that_a_study_begins_with_are_in_its_language() -> None:
             default_texts.consent(study),
             surveys.defaults(study, SurveyKind.ENTRY),
             surveys.defaults(study, SurveyKind.EXIT),
-            judging_texts.instructions(study, "PAIRWISE", [], items=3),
+            judging_texts.instructions(study, "PAIRWISE", []),
             judging_texts.consent(study)["text"],
         ]
 
@@ -150,6 +153,35 @@ def test_every_word_on_the_way_into_a_study_is_translated(client: Client, bracke
 @pytest.fixture
 def sheet(brackets: None) -> Sheet:
     return make(study=StudyFactory(language="de"), items=3)
+
+
+def test_every_word_of_the_practice_pair_is_translated(sheet: Sheet, client: Client) -> None:
+    Campaign.objects.filter(pk=sheet.world.campaign.pk).update(has_practice=True)
+    beginner = sheet.world.judge()
+    as_participant(client, beginner)
+    address = reverse("judging_training", args=[sheet.world.study.slug, sheet.world.campaign.pk])
+    pages = [client.get(sheet.start), client.get(address), client.post(address, {})]
+    client.post(address, {f"q-{each.pk}": "1" for each in sheet.world.dimensions})
+    pages.append(client.get(address))
+    assert unmarked(pages, beginner, sheet.world.campaign.name) == []
+    with in_study_language(sheet.world.study):
+        shown = practice.pair()
+    reasons = [reason for _expected, reason in shown.labels.values()]
+    assert [outside(text) for text in (shown.query, shown.a, shown.b, *reasons)] == [""] * (3 + len(reasons))
+
+
+def test_attention_checks_are_stored_in_the_studys_language(sheet: Sheet) -> None:
+    """Workers are assessed by them, so they must understand them."""
+    drawn = sheet.world.campaign.questionnaires.all()
+    checks = attention_checks.place_checks(questionnaires=drawn, per_questionnaire=2, rng=default_rng(1))
+    assert {outside(each.text).replace(label, "") for each in checks for label in labels_of(each)} <= {""}
+    nonsense = [each for each in checks if each.text in attention_checks.texts_of(sheet.world.campaign).nonsense]
+    assert nonsense
+    assert {outside(label) for each in nonsense for label in labels_of(each)} == {""}
+
+
+def labels_of(check: AttentionCheck) -> list[str]:
+    return [option["label"] for option in check.options]
 
 
 def test_every_word_of_judging_is_translated(sheet: Sheet, client: Client) -> None:

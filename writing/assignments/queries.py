@@ -57,6 +57,12 @@ class WriterOverview:
         """Whether the writer has submitted anything."""
         return any(row.task.state in SUBMITTED for row in self.rows)
 
+    @property
+    def listed(self) -> list[WriterTaskRow]:
+        """The tasks without those whose revision is listed too: it has the same topic and the same note."""
+        revised = {row.task.revises_id for row in self.rows}
+        return [row for row in self.rows if row.paid or row.task.pk not in revised]
+
 
 def writer_overview(participant: Participant) -> WriterOverview:
     """Return the overview of a writer's tasks."""

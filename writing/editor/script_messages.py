@@ -80,7 +80,7 @@ def _findings() -> dict[str, str]:
             "{n} words in a row are the same as in passage {rank}. This study asks for fewer than {limit}:"
         ),
         "finding.missing": _("{marker} cites a passage that does not exist. The last passage is {last}."),
-        "finding.empty": _("These brackets are empty."),
+        "finding.empty": _("These brackets are empty. Enter the number of a passage, or type [ to choose one."),
         "finding.unclosed": _("This bracket is not closed:"),
         "finding.uncited": _("This has no citation:"),
         "finding.elsewhere": _("The same statement cites {marker} elsewhere, but not here:"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from .models import ConsentText
@@ -16,10 +17,10 @@ class ConsentForm(forms.Form):
     releases_log = forms.BooleanField(label="", required=False)
     releases_timing = forms.BooleanField(label="", required=False)
 
-    def __init__(self, text: ConsentText, *args: Any, **kwargs: Any):
+    def __init__(self, text: ConsentText, *args: Any, publishes: str | Promise, **kwargs: Any):
         super().__init__(*args, **kwargs)
         named = {
-            "releases_text": (_("What I write may be published under the licence %(licence)s."), text.text_licence),
+            "releases_text": (publishes, text.text_licence),
             "releases_log": (
                 _("The record of how I wrote it may be published under the licence %(licence)s."),
                 text.log_licence,

@@ -40,7 +40,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
     consent = Consent.objects.filter(participant=participant, text=text, withdrawn_at__isnull=True).first()
     released = ("releases_text", "releases_log", "releases_timing")
     initial = {"agrees": True, **{name: getattr(consent, name) for name in released}} if consent else {}
-    form = ConsentForm(text, request.POST or None, initial=initial)
+    form = ConsentForm(text, request.POST or None, initial=initial, publishes=activity.publishes)
     if request.method == "POST" and form.is_valid():
         releases = {name: form.cleaned_data.get(name, False) for name in released}
         consents.give(participant=participant, text=text, now=timezone.now(), **releases)

@@ -11,10 +11,11 @@ from django import template
 from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import formats, timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from crowdrag.studies import money as amounts
@@ -91,18 +92,21 @@ def duration(seconds: Any) -> str:
 
 
 @register.filter
-def markdown(text: str) -> SafeString:
-    """Show a researcher's Markdown as safe HTML; put it into `<div class="prose">`."""
-    return rendering.render(text)
+def markdown(text: str, top: int | None = None) -> SafeString:
+    """Show a researcher's Markdown as safe HTML, from heading level `top` on; put it into `<div class="prose">`."""
+    return rendering.render(text, top=top)
 
 
 @register.filter
 def money(amount: Any, currency: str) -> str:
-    """Format an amount in minor units with its currency: USD 2.50."""
+    """Format an amount in minor units as the page's language does: USD 2.50, or in German 2,50 USD."""
     if not is_number(amount):
         return UNDEFINED
     digits = amounts.minor_digits(currency)
-    return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
+    if (get_language() or "en").startswith("en"):
+        return f"{currency}\u00a0{figure(amount / 10**digits, digits)}"
+    number = formats.number_format(f"{abs(amount) / 10**digits:.{digits}f}", digits, use_l10n=True, force_grouping=True)
+    return f"{MINUS if amount < 0 else ''}{number}\u00a0{currency}"
 
 
 @register.filter

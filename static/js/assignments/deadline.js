@@ -67,7 +67,9 @@ export class Deadline {
   #show() {
     const left = this.#left;
     if (Number.isNaN(left)) return;
-    const minutes = Math.max(Math.ceil(left / MINUTE), 0);
+    // Some seconds more, by a clock that is not quite the server's, are not another minute.
+    const rounded = left > this.lasts && left < this.lasts + MINUTE ? this.lasts : left;
+    const minutes = Math.max(Math.ceil(rounded / MINUTE), 0);
     const rest = minutes < 120 ? say("due.minutes", { n: minutes }) : say("due.hours", { n: Math.floor(minutes / 60) });
     const [text, within] = left > 0 ? [say("due", { time: this.#time }), say("due.within", { left: rest })] : [say("due.over"), ""];
     if (this.due.textContent !== text) this.due.textContent = text;

@@ -5,7 +5,7 @@
  * paragraph or a list's point without a citation is worth a look, whatever a later paragraph cites.
  */
 
-import { markers, stripped } from "./statements.js";
+import { emptyBrackets, markers, stripped } from "./statements.js";
 
 /**
  * @typedef {object} Finding
@@ -22,7 +22,6 @@ import { markers, stripped } from "./statements.js";
 
 /** @typedef {{start: number, end: number, marker: string}} Sentence */
 
-const EMPTY = /\[[\s,;]*\]/gu;
 const UNCLOSED = /\[[ \t]*\d+(?:[ \t]*[,;\u2013-][ \t]*\d+)*[ \t]*(?![\d,;\]\u2013 \t-])/gu;
 const SENTENCE = /[^.!?\u2026\u3002\uff01\uff1f]+(?:[.!?\u2026\u3002\uff01\uff1f]+(?=[\s"'\u201d\u2019\u00bb)\]]|$)["'\u201d\u2019\u00bb)]*|[.!?\u2026\u3002\uff01\uff1f]+|$)/gu;
 const CLOSING = /[.,;:!?\u2026"'\u201d\u2019\u00bb)]+/uy;
@@ -147,9 +146,8 @@ export function check(text, passages, caret = -1, sources = null) {
     const about = text.slice(marker.start, marker.end);
     findings.push({ kind: "missing", wrong: true, start: marker.start, end: marker.end, about });
   }
-  for (const match of text.matchAll(EMPTY)) {
-    const end = match.index + match[0].length;
-    if (caret <= match.index || caret > end - 1) findings.push({ kind: "empty", wrong: true, start: match.index, end, about: match[0] });
+  for (const { start, end } of emptyBrackets(text)) {
+    if (caret <= start || caret > end - 1) findings.push({ kind: "empty", wrong: true, start, end, about: text.slice(start, end) });
   }
   for (const match of text.matchAll(UNCLOSED)) {
     const end = match.index + match[0].length;

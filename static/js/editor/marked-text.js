@@ -1,6 +1,6 @@
 /** A line of text in pieces: which of them are citations, and which stand in a passage too. Pure. */
 
-import { markers } from "./statements.js";
+import { emptyBrackets, markers } from "./statements.js";
 
 /** @typedef {{text: string, kind: string}} Piece `kind`: class names, or "" for plain text */
 /** @typedef {[number, number]} Span start and end in a line */
@@ -15,7 +15,8 @@ import { markers } from "./statements.js";
 export function pieces(line, passages, shared = []) {
   const citations = line.includes("[") ? markers(line, passages) : [];
   const cuts = new Set([0, line.length]);
-  for (const { start, end } of citations) cuts.add(start).add(end);
+  const empty = line.includes("[") ? emptyBrackets(line) : [];
+  for (const { start, end } of [...citations, ...empty]) cuts.add(start).add(end);
   for (const [start, end] of shared) cuts.add(start).add(end);
   const places = [...cuts].sort((a, b) => a - b);
   return places.slice(0, -1).map((from, number) => {
@@ -23,6 +24,7 @@ export function pieces(line, passages, shared = []) {
     const citation = citations.find(({ start, end }) => start <= from && to <= end);
     const kinds = [
       citation && (citation.outside ? "mark-unknown" : "mark-citation"),
+      empty.some(({ start, end }) => start <= from && to <= end) && "mark-unknown",
       shared.some(([start, end]) => start <= from && to <= end) && "mark-shared",
     ];
     return { text: line.slice(from, to), kind: kinds.filter(Boolean).join(" ") };

@@ -15,6 +15,7 @@ const CLOSING = /[.,;:!?\u2026"'\u201d\u2019\u00bb)]+/uy;
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 const IS_SPACE = new RegExp(`[${SPACE}]`, "u");
 const SPACES = new RegExp(`[${SPACE}]+`, "u");
+const EMPTY = /\[[\s,;]*\]/gu;
 
 // Longer runs of digits name no passage.
 const MAX_DIGITS = 9;
@@ -135,4 +136,9 @@ export function points(text, offset) {
   let count = 0;
   for (let at = 0; at < offset; count += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   return count;
+}
+
+/** @param {string} text @returns {{start: number, end: number}[]} brackets that name no passage, which are no markers */
+export function emptyBrackets(text) {
+  return [...text.matchAll(EMPTY)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }

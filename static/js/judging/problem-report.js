@@ -17,11 +17,22 @@ export function start(url, kept) {
   let item = 0;
   let isSending = false;
 
+  /** Show below the item, until its problem is reported again, that the message was sent. @param {number} about @param {string} words */
+  const confirm = (about, words) => {
+    const note = document.querySelector(`[data-reported="${about}"]`);
+    const place = note?.querySelector("p");
+    if (!(note instanceof HTMLElement) || !place) return;
+    place.textContent = words;
+    note.hidden = !words;
+    if (words) note.scrollIntoView({ block: "nearest" });
+  };
+
   for (const opener of document.querySelectorAll("button[data-reports]")) {
     opener.addEventListener("click", () => {
       item = Number(opener.getAttribute("data-reports"));
       text.value = kept.read(`report-${item}`) ?? "";
       state.textContent = "";
+      confirm(item, "");
       dialog.showModal();
       text.focus();
     });
@@ -41,8 +52,7 @@ export function start(url, kept) {
       kept.keep(`report-${about}`, null);
       dialog.close();
       announce(say("report.sent"));
-      const sent = document.querySelector(`[data-reported="${about}"]`);
-      if (sent) sent.textContent = say("report.sent");
+      confirm(about, say("report.sent"));
       return;
     }
     state.textContent = status === 400 && body.message ? body.message : say("report.failed");

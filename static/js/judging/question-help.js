@@ -17,7 +17,7 @@ export function start(questions) {
   }
 }
 
-/** @param {Question | undefined} question the marked one */
+/** @param {Question | undefined} question the marked one; none once all are answered */
 export function show(question) {
-  if (place && question?.number === 1) place.textContent = question.help?.textContent ?? "";
+  if (place) place.textContent = (question?.number === 1 && question.help?.textContent) || "";
 }

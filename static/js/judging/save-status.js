@@ -8,6 +8,9 @@ const LONG = 8_000;
 
 const place = byId("save-state", HTMLElement);
 const words = byId("save-words", HTMLElement);
+// What a phone shows instead: words only where something is the matter (judging-progress.css).
+const short = byId("save-short", HTMLElement);
+const CALM = ["opening", "saved", "saving"];
 const closed = byId("closed", HTMLElement);
 
 let spoken = "saved";
@@ -19,6 +22,7 @@ export function tell(state) {
   const text = kind === "saving" && state.since > LONG ? say("save.waiting", { n: Math.round(state.since / 1000) }) : say(`save.${kind}`);
   place.dataset.state = kind;
   if (words.textContent !== text) words.textContent = text;
+  short.textContent = CALM.includes(kind) ? "" : say(`save.${kind}.short`);
   place.title = say(`save.${kind}.more`);
   if (kind === "closed") close(state);
   // Saving and saved alternate with every answer: a screen reader is told of what is out of the ordinary, and of its end.

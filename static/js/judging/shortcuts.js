@@ -54,7 +54,7 @@ export function start(items, parts, changed) {
     if (!items.shown) return; // nothing is shown yet
     const marked = current();
     for (const question of items.questions) question.element.classList.toggle("is-current", question === marked);
-    explain(marked ?? items.asked[0]);
+    explain(marked ?? (items.asked.every((each) => each.isComplete) ? undefined : items.asked[0]));
   };
   for (const type of ["focusin", "focusout", "change"]) document.addEventListener(type, () => queueMicrotask(mark));
   items.watch(mark);

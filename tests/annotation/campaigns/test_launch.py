@@ -107,15 +107,15 @@ class TestOpening:
     def test_the_usual_instructions_follow_the_design_and_others_stay(self) -> None:
         campaign = draft(corpus(topics=4))
         told = []
-        for items in (6, 4):
+        for checks in (0, 2):
             campaign = services.change_terms(
                 campaign=campaign,
                 terms=services.terms_of(campaign),
-                design=design.Design(items_per_questionnaire=items),
+                design=design.Design(checks=checks),
                 now=NOW,
             )
             told.append(campaign.instructions.text)
-        assert ["6" in told[0], "4" in told[1], told[0] == told[1].replace("4", "6")] == [True] * 3
+        assert len(told[1]) > len(told[0])
         services.change_instructions(campaign=campaign, text="You get about 4 questions.", now=NOW)
         changed = services.change_terms(
             campaign=campaign,

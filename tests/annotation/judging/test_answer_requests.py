@@ -56,7 +56,7 @@ BAD = [
     {"item": True, "dimension": 1, "value": 1, "revision": 1},
     {"item": "1", "dimension": 1, "value": 1, "revision": 1},
     {"item": 10**30, "dimension": 1, "value": 1, "revision": 1},
-    {"item": 1, "dimension": 1, "value": 1, "revision": 1},
+    {"item": 2_000_000_000, "dimension": 1, "value": 1, "revision": 1},
 ]
 
 

@@ -73,7 +73,7 @@ def test_the_page_asks_and_tells_and_an_erasure_removes_it(here: World) -> None:
     assert client.post(address, {**answers, f"q-{here.dimensions[0].pk}": ""}).status_code == 422
     told = client.post(address, answers, follow=True)
     assert (told.context["right"], told.context["known"]) == (6, 7)
-    assert f'button--main" href="{start}"' in told.content.decode()
+    assert f'action="{start}"' in told.content.decode()
     withdrawal.withdraw(participant=judge, now=timezone.now())
     erasure.erase(judge, timezone.now())
     assert not PracticeAnswer.objects.exists()

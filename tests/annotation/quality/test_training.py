@@ -145,7 +145,7 @@ def test_the_page_asks_tells_and_goes_on(here: open_campaign.World) -> None:
     send(item, "-1", "-1")
     assert set(TrainingAnswer.objects.values_list("value", flat=True)) == {1}
     start = reverse("judging_start", args=[here.study.slug, here.campaign.pk])
-    assert f'button--main" href="{start}"' in send(other, "0", "0", follow=True).content.decode()
+    assert f'action="{start}"' in send(other, "0", "0", follow=True).content.decode()
     assert client.get(page)["Location"] == start
     assert client_of(here.judge(consents=False)).get(page).status_code == 302
 

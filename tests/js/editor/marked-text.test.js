@@ -8,6 +8,7 @@ const marked = (line, shared) => pieces(line, 20, shared).filter(({ kind }) => k
 
 test("citations are marked, and those of no passage otherwise", () => {
   assert.deepEqual(marked("The tide [3] turns [1, 25]. See [Winter] and [4"), [["[3]", "mark-citation"], ["[1, 25]", "mark-unknown"]]);
+  assert.deepEqual(marked("Nothing is cited by [] or [ ; ]."), [["[]", "mark-unknown"], ["[ ; ]", "mark-unknown"]]);
   assert.deepEqual(marked("No bracket at all"), []);
   assert.deepEqual(pieces("", 20), []);
 });

@@ -53,6 +53,8 @@ export class Outbox {
     this.notBefore = 0;
     this.retryAt = 0;
     this.firstAdded = this.lastAdded = 0;
+    /** Nothing that waits for its acknowledgement is older than this. */
+    this.waitingSince = performance.now();
     this.urgent = this.flying = this.rescued = false;
     this.keeping = /** @type {Promise<void> | null} */ (null);
     this.keepTimer = 0;
@@ -83,7 +85,7 @@ export class Outbox {
   add(event) {
     this.lastAdded = performance.now();
     if (!this.unacked) {
-      this.firstAdded = this.lastAdded;
+      this.firstAdded = this.waitingSince = this.lastAdded;
       this.wake.wake();
     }
     this.events.push(event);
@@ -184,10 +186,12 @@ export class Outbox {
     if (!frame) return;
     if (frame.first + frame.count === this.events.end) this.urgent = false;
     this.flying = true;
+    const [sentAt, first] = [performance.now(), this.events.first];
     await this.keep();
     // While it was written, a hint that was sent on leaving may have brought it there.
     if (this.row.frames[0] === frame) await this.answered(frame, await this.post(frame, false));
     this.flying = false;
+    if (this.events.first > first) this.waitingSince = sentAt; // what is left happened while the batch was under way
     this.firstAdded = performance.now();
     this.changed();
     this.progress.wake();

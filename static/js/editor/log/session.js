@@ -136,11 +136,12 @@ export class Writing extends EventTarget {
     const unacked = open.reduce((sum, outbox) => sum + outbox.unacked, 0);
     const recorded = this.recorder !== null && clean(this.field.value) === this.recorder.text;
     const saved = recorded && unacked === 0;
+    const waiting = open.filter((outbox) => outbox.unacked).map((outbox) => outbox.waitingSince);
     return {
       phase: this.phase === "writing" && this.expired() ? "expired" : this.phase,
       saved,
       unacked,
-      since: saved || !this.unsavedAt ? 0 : Math.round(performance.now() - this.unsavedAt),
+      since: saved ? 0 : Math.round(performance.now() - Math.min(...waiting, this.unsavedAt || performance.now())),
       offline: this.offline || this.outboxes().some((outbox) => outbox.offline) || (!navigator.onLine && !saved),
       problem: this.problem || open.find((outbox) => outbox.problem)?.problem || this.store.problem,
       next: this.next,
@@ -150,7 +151,8 @@ export class Writing extends EventTarget {
   /** @param {boolean} [always] */
   tell(always = false) {
     const { state } = this;
-    this.unsavedAt = state.saved ? 0 : this.unsavedAt || performance.now();
+    // What is not recorded yet waits too; once it is, its outbox knows since when (waitingSince).
+    this.unsavedAt = state.saved || state.unacked ? 0 : this.unsavedAt || performance.now();
     const short = [state.phase, state.saved, state.offline, state.problem, state.next].join();
     if (short === this.told && !(always && state.unacked)) return;
     this.told = short;

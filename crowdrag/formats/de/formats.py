@@ -1,0 +1,3 @@
+"""German dates: 30. November 2026, 14:09."""
+
+DATETIME_FORMAT = "j. F Y, H:i"
