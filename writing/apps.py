@@ -64,17 +64,18 @@ class WritingConfig(AppConfig):
             StartOffer(
                 order=10,
                 title="Import a file",
-                text="Questions and the answers of your systems: CSV, JSON lines or TREC. "
+                text="A CSV file with questions and the answers of your systems. "
                 "You see a preview before anything is stored.",
-                label="Import",
+                label="Other formats",
                 url_name="import",
+                template="writing/corpus/imports/_start_card.html",
             )
         )
         register_start(
             StartOffer(
                 order=20,
                 title="Paste topics",
-                text="One question a line. Responses can be written by people or models, or imported later.",
+                text="One question per line. Responses can be written by people or models, or imported later.",
                 label="Paste topics",
                 url_name="import_paste",
             )

@@ -193,6 +193,6 @@ def register() -> None:
             read=read,
             store=_store,
             template="analysis/archive/_import.html",
-            order=5,
+            order=90,
         )
     )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 _ENTRY = r"[0-9]+(?:\s*[-\u2013]\s*[0-9]+)?"
 _BRACKET = rf"\[\s*{_ENTRY}(?:[\s,;]+{_ENTRY})*[\s,;]*\]"
 _MARKER = re.compile(rf"{_BRACKET}(?:[ \t]*(?:[,;][ \t]*)?{_BRACKET})*")
+_NUMBER = re.compile(r"[0-9]+")
 _ENTRY_PARTS = re.compile(r"([0-9]+)(?:\s*[-\u2013]\s*([0-9]+))?")
 
 # The punctuation that closes the sentence of a marker: the full stop in "... leukocytes [5].", the question mark in
@@ -233,6 +234,30 @@ def without_markers(text: str) -> str:
         pieces.append(text[position : marker.start()].rstrip(" \t"))
         position = marker.end()
     return "".join([*pieces, text[position:]])
+
+
+def count_markers_from_zero(text: str) -> str:
+    """Rewrite citation markers that count passages from 1, so that they count from 0.
+
+    Raises
+    ------
+    ValueError
+        If a marker cites passage 0.
+
+    Examples
+    --------
+    >>> count_markers_from_zero("Leaves fall [1, 3]. See [Winter, 1997].")
+    'Leaves fall [0, 2]. See [Winter, 1997].'
+    """
+    return _MARKER.sub(lambda marker: _NUMBER.sub(_one_less, marker.group()), text)
+
+
+def _one_less(digits: re.Match[str]) -> str:
+    number = _index(digits.group())
+    if number == 0:
+        msg = "the marker cites passage 0, although markers count from 1"
+        raise ValueError(msg)
+    return str(number - 1)
 
 
 def count_words(text: str) -> int:

@@ -34,13 +34,16 @@ def _store_questionnaire(study: Study, questionnaire: questionnaire_files.Questi
 CORPUS = Importer(
     name="crowdrag25",
     title="CrowdRAG-25",
-    description="A folder in the layout of the published corpus: topics, responses with their logs, judgments.",
+    description=(
+        "A folder in the layout of the published corpus: topics, responses with their logs, judgments. "
+        "Faulty rows are skipped, counted and listed."
+    ),
     inputs=(Input("folder", "Folder", "Zip or tar archive, or the files", many=True),),
     read=_read_corpus,
     store=_store_corpus,
     template="annotation/imports/_crowdrag25.html",
     options=(STRICT,),
-    order=10,
+    order=95,
 )
 QUESTIONNAIRE = Importer(
     name="questionnaire",

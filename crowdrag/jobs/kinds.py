@@ -105,6 +105,14 @@ def one_unit(_run: Run) -> Iterable[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A link to a page, shown as a button."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of run.
 
@@ -124,6 +132,14 @@ class Kind:
         row.
     result_url
         the page of the result.
+    result_label
+        the label of the link to that page.
+    leads_on
+        whether a person who waits for the run is sent to the page of the result, unless there are warnings.
+    warnings
+        what a person should check in the result of a run that is done, in sentences.
+    restarts
+        pages on which a run whose input was rejected can be started again.
     describe
         the run's parameters for display (`label_parameters`): their labels, and their values in words; names instead of
         primary keys. Kinds without it have no parameters.
@@ -139,6 +155,10 @@ class Kind:
     plan: Callable[[Run], Iterable[dict[str, Any] | LaterUnit]] = one_unit
     finish: Callable[[Run], None] | None = None
     result_url: Callable[[Run], str | None] | None = None
+    result_label: str = "View result"
+    leads_on: bool = False
+    warnings: Callable[[Run], list[str]] | None = None
+    restarts: Callable[[Run], list[Link]] | None = None
     describe: Callable[[Run], dict[str, Any]] | None = None
     subjects: Callable[[Sequence[Run]], Mapping[int, str]] | None = None
 
@@ -162,6 +182,11 @@ def get(name: str) -> Kind:
         return _kinds[name]
     except KeyError:
         raise UnknownKindError(name) from None
+
+
+def find(name: str) -> Kind | None:
+    """Return the kind of this name; None if no app registers it any more."""
+    return _kinds.get(name)
 
 
 def title(name: str) -> str:

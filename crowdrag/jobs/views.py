@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from crowdrag.studies.access import operator_page, study_page
 from crowdrag.studies.enums import Role
@@ -17,7 +18,7 @@ from crowdrag.studies.models import Study
 from . import kinds, lifecycle, progress
 from .enums import Queue, RunState, UnitState
 from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat
-from .templatetags.jobs import column_name
+from .templatetags.jobs import column_name, plainly
 
 PER_PAGE = 25
 
@@ -55,6 +56,7 @@ SHOWN_UNITS = 50
 def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
     """Show a run."""
     run = _run(study, key)
+    kind = kinds.find(run.kind)
     failed = run.units.filter(state=UnitState.FAILED)
     context = _progress_context(run) | {
         "artifacts": run.artifacts.order_by("name", "id"),
@@ -62,6 +64,9 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
         "failed_count": failed.count(),
         "columns": _columns(run.problems),
         "result_url": _result_url(run),
+        "result_label": kind.result_label if kind else "",
+        "warnings": _warnings(run),
+        "restarts": kind.restarts(run) if kind and kind.restarts and run.is_rejected else [],
         "parameters": _parameters(run),
         "may_change": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
         "resumable": run.is_resumable,
@@ -71,12 +76,16 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
 
 @study_page(Role.VIEWER)
 def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Return the current progress for polling; when the run has ended, have the whole page reloaded."""
+    """Return the current progress for polling; when the run has ended, show its page anew or that of its result."""
     run = _run(study, key)
-    response = render(request, "jobs/run.html#moving", _progress_context(run))
-    if not run.is_active:
-        response["HX-Refresh"] = "true"
-    return response
+    if run.is_active:
+        return render(request, "jobs/run.html#moving", _progress_context(run))
+    kind, address = kinds.find(run.kind), _result_url(run)
+    if kind is not None and kind.leads_on and address and not _warnings(run):
+        counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in run.summary.items())
+        messages.success(request, f"{kind.title}: done. {counts}")
+        return HttpResponseClientRedirect(address)
+    return HttpResponseClientRefresh()
 
 
 @study_page(Role.EDITOR)
@@ -130,21 +139,20 @@ def _columns(problems: list[dict[str, Any]]) -> list[str]:
 
 def _parameters(run: Run) -> dict[str, Any]:
     """Return a run's parameters, in words if its kind defines some."""
-    try:
-        describe = kinds.get(run.kind).describe
-    except kinds.UnknownKindError:
-        describe = None
-    if describe is not None:
-        return describe(run)
+    kind = kinds.find(run.kind)
+    if kind is not None and kind.describe is not None:
+        return kind.describe(run)
     return {column_name(name): value for name, value in run.parameters.items()}
 
 
 def _result_url(run: Run) -> str | None:
-    try:
-        shows = kinds.get(run.kind).result_url
-    except kinds.UnknownKindError:
-        return None
-    return shows(run) if shows is not None and run.state == RunState.DONE else None
+    kind = kinds.find(run.kind)
+    return kind.result_url(run) if kind and kind.result_url and run.state == RunState.DONE else None
+
+
+def _warnings(run: Run) -> list[str]:
+    kind = kinds.find(run.kind)
+    return kind.warnings(run) if kind and kind.warnings and run.state == RunState.DONE else []
 
 
 def latest_runs(study: Study) -> dict[str, Any] | None:

@@ -102,7 +102,7 @@ class InboxEntry:
 class StartOffer:
     """A way to start with an empty study: a page, or with `is_post` an action that runs at once.
 
-    `label` is the button's, `url_name` a URL that takes the study's slug.
+    `label` is the button's, `url_name` a URL that takes the study's slug. A `template` shows more above the button.
     """
 
     order: int
@@ -112,6 +112,7 @@ class StartOffer:
     url_name: str
     is_post: bool = False
     role: Role = Role.EDITOR
+    template: str = ""
 
 
 InboxSource = Callable[[Study, User | None], Iterable[InboxEntry]]

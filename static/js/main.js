@@ -12,6 +12,7 @@ import { init as menus } from "./ui/menus.js";
 import { init as polling } from "./ui/polling.js";
 import { init as replies } from "./ui/saved-replies.js";
 import { init as requests } from "./ui/request-errors.js";
+import { init as shortNames } from "./ui/short-names.js";
 import { init as sidebar } from "./ui/sidebar.js";
 import { init as sorting } from "./ui/sortable-tables.js";
 import { init as submitting } from "./ui/submit-once.js";
@@ -21,7 +22,7 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar, replies].map((start) =>
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar, replies, shortNames].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

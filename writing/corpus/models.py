@@ -154,7 +154,7 @@ class Response(models.Model):
     task = models.OneToOneField("writing.WritingTask", models.PROTECT, null=True, blank=True, related_name="response")
     text = models.TextField("text")
     words = models.PositiveIntegerField("words")
-    dropped_citations = models.PositiveIntegerField("citations without a passage", default=0)
+    dropped_citations = models.PositiveIntegerField("citations that match no passage", default=0)
     submitted_at = models.DateTimeField("submitted", null=True, blank=True)
     created_at = models.DateTimeField("stored")
     # The result of the latest decision on inclusion; decisions and their reasons are in `ResponseDecision`.

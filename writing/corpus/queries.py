@@ -15,17 +15,22 @@ from ..enums import Origin, TaskState
 from ..models import Citation, Response, Statement, Style, WritingTask
 from .models import ResponseQuerySet
 
+NUMBERS = re.compile(r"[0-9]+")
 # A match begins at the start of a run of white space, so that each run is scanned only once.
 MARKERS = re.compile(r"(?<!\s)\s*+\[[\d\s,;\u2013-]*+\]")
 
 
 @dataclass(frozen=True)
 class CitedSpan:
-    """A span of a response's text, the ranks of the cited passages, and the text after it without markers (`rest`)."""
+    """A span of a response's text, the ranks of the cited passages, and the text after it without markers (`rest`).
+
+    `unmatched` are the numbers in its marker that match no passage: judges see them too.
+    """
 
     text: str
     ranks: tuple[int, ...]
     rest: str
+    unmatched: tuple[str, ...] = ()
 
 
 def with_statements(responses: ResponseQuerySet) -> ResponseQuerySet:
@@ -39,14 +44,19 @@ def citation_spans(response: Response) -> list[CitedSpan]:
     """Return a response's statements as spans. Use `with_statements` first to avoid a query for each statement."""
     statements = list(response.statements.all())
     ends = [statement.start for statement in statements[1:]] + [len(response.text)] * bool(statements)
-    return [
-        CitedSpan(
-            text=response.text[statement.start : statement.end],
-            ranks=tuple(citation.retrieved.rank for citation in statement.citations.all()),
-            rest=_without_markers(response.text[statement.end : following]),
-        )
-        for statement, following in zip(statements, ends, strict=True)
-    ]
+    spans = []
+    for statement, following in zip(statements, ends, strict=True):
+        ranks = tuple(citation.retrieved.rank for citation in statement.citations.all())
+        between = response.text[statement.end : following]
+        text = response.text[statement.start : statement.end]
+        spans.append(CitedSpan(text, ranks, _without_markers(between), _unmatched(between, ranks)))
+    return spans
+
+
+def _unmatched(between: str, ranks: tuple[int, ...]) -> tuple[str, ...]:
+    known = {str(rank) for rank in ranks}
+    numbers = (number for marker in MARKERS.findall(between) for number in NUMBERS.findall(marker))
+    return tuple(dict.fromkeys(number for number in numbers if (number.lstrip("0") or "0") not in known))
 
 
 def _without_markers(between: str) -> str:

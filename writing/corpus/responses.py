@@ -22,6 +22,9 @@ from .imports.problems import Problems
 Cited = int | str
 Part = tuple[str, tuple[Cited, ...]]
 
+#: The count of citations that are left out because the question does not have the passage.
+UNMATCHED = "citations_that_match_no_passage"
+
 ORIGINS = {
     ParticipantKind.CROWD: Origin.HUMAN,
     ParticipantKind.EXPERT: Origin.HUMAN,
@@ -122,7 +125,7 @@ def store(*, study: Study, responses: Sequence[ResponseInput], problems: Problem
     Response.objects.bulk_create([row for row, _ in new], batch_size=bulk.BATCH)
     _store_statements(new, shelf.ranks)
     dropped = sum(parsed.dropped for _, parsed in new)
-    return {"responses": len(new), "responses_unchanged": unchanged, "citations_of_no_passage": dropped}
+    return {"responses": len(new), "responses_unchanged": unchanged, UNMATCHED: dropped}
 
 
 def _shelf(study: Study, responses: Sequence[ResponseInput], now: datetime) -> _Shelf:

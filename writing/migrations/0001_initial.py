@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('origin', models.CharField(choices=[('HUMAN', 'human'), ('MODEL', 'model'), ('SYSTEM', 'system')], max_length=10, verbose_name='origin')),
                 ('text', models.TextField(verbose_name='text')),
                 ('words', models.PositiveIntegerField(verbose_name='words')),
-                ('dropped_citations', models.PositiveIntegerField(default=0, verbose_name='citations without a passage')),
+                ('dropped_citations', models.PositiveIntegerField(default=0, verbose_name='citations that match no passage')),
                 ('submitted_at', models.DateTimeField(blank=True, null=True, verbose_name='submitted')),
                 ('created_at', models.DateTimeField(verbose_name='stored')),
                 ('is_included', models.BooleanField(default=True, verbose_name='included')),

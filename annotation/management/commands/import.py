@@ -16,10 +16,12 @@ from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
 from writing.corpus.imports import importers, response_files, trec
-from writing.corpus.imports.importers import STRICT, Importer
+from writing.corpus.imports.importers import FROM_ONE, PASSAGE_LINES, STRICT, Importer
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "default": trec.DEPTH, "help": "passages per topic (default: %(default)s)"},
+    FROM_ONE: {"action": "store_true", "help": "citation markers count the passages from 1, not from 0"},
+    PASSAGE_LINES: {"action": "store_true", "help": "each line of a passage's cell is a passage"},
     STRICT: {"action": "store_true", "help": "refuse input with faults in single rows, instead of setting these aside"},
     "style": {
         "default": response_files.DEFAULT_STYLE,
@@ -53,7 +55,7 @@ class Command(RunCommand):
                     )
             add_json_option(of_kind)
             for name in importer.options:
-                of_kind.add_argument(f"--{name}", **_OPTIONS[name])
+                of_kind.add_argument(f"--{name.replace('_', '-')}", **_OPTIONS[name])
             of_kind.add_argument("--study", required=True, metavar="SLUG", help="the study's short name")
             of_kind.add_argument("--title", default="", help="title of a new study (default: its short name)")
 

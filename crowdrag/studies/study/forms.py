@@ -29,6 +29,8 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
     class Meta:
         model = Study
         fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
+        # Filled while the title is typed (static/js/ui/short-names.js).
+        widgets = {"slug": forms.TextInput(attrs={"data-short-name-of": "id_title", "autocapitalize": "none"})}
         error_messages = {
             "slug": {
                 "invalid": "Use only the letters a to z, digits, hyphens and underscores.",

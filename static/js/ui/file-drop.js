@@ -1,4 +1,4 @@
-/** File fields to drop on: says which file was chosen and how large it is, and that something is held over it. */
+/** File fields to drop on: says which file was chosen and how large it is, and that something is held over it. A form can be submitted at once. */
 
 import { all, delegate } from "./event-delegation.js";
 
@@ -29,6 +29,7 @@ export function init(root) {
       const files = [...(input.files ?? [])];
       const name = input.closest("[data-drop]")?.querySelector("[data-drop-name]");
       if (name) name.textContent = files.map((file) => `${file.name} (${size(file.size)})`).join(", ");
+      if (files.length > 0 && input.form?.matches("[data-submits-file]")) input.form.requestSubmit();
     }),
     delegate(root, "dragenter", "[data-drop]", (field) => hold(field, true)),
     delegate(root, "dragover", "[data-drop]", (field) => hold(field, true)),

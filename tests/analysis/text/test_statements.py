@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.text.statements import compose, count_words, parse, without_markers
+from analysis.text.statements import compose, count_markers_from_zero, count_words, parse, without_markers
 from tests.analysis.cases import check_each
 
 
@@ -151,3 +151,10 @@ def test_responses_of_the_corpus():
     assert sum(response.text.count("[") for response in parsed) == sum(
         s.marker_end > s.marker_start for response in parsed for s in response.statements
     )
+
+
+def test_markers_from_one_become_markers_from_zero() -> None:
+    text = "One [1]. Two [2, 10][3-5]; see [Winter, 1997] and [0.5]."
+    assert count_markers_from_zero(text) == "One [0]. Two [1, 9][2-4]; see [Winter, 1997] and [0.5]."
+    with pytest.raises(ValueError, match="0"):
+        count_markers_from_zero("Zero [0].")

@@ -57,7 +57,7 @@ def cited(response: Response) -> list[list[str]]:
 def test_every_shape_comes_in_as_a_response(study: Study, tmp_path: Path) -> None:
     counts = bring_in(study, RESPONSES, tmp_path)
 
-    assert counts == {"responses": 6, "responses_unchanged": 0, "citations_of_no_passage": 2}
+    assert counts == {"responses": 6, "responses_unchanged": 0, "citations_that_match_no_passage": 2}
     found = {
         (r.participant.kind, r.participant.external_id, r.topic.external_id): (r.origin, r.style.name, r.text, cited(r))
         for r in Response.objects.filter(study=study).with_people()
@@ -94,7 +94,7 @@ def test_the_same_again_changes_nothing_under_the_same_ids_and_brings_nothing_er
     Response.objects.filter(external_id="r-1").update(text="", erased_at=NOW)
     counts = (Response.objects.count(), Statement.objects.count(), Citation.objects.count())
     again = bring_in(study, RESPONSES, tmp_path)
-    assert again == {"responses": 0, "responses_unchanged": 6, "citations_of_no_passage": 0}
+    assert again == {"responses": 0, "responses_unchanged": 6, "citations_that_match_no_passage": 0}
     assert (Response.objects.count(), Statement.objects.count(), Citation.objects.count()) == counts
     assert Response.objects.get(external_id="r-1").text == ""
     without_id = Response.objects.get(study=study, participant__external_id="sys-b")

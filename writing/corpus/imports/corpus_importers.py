@@ -5,8 +5,8 @@ from datetime import datetime
 from crowdrag.studies.models import Study
 
 from .. import responses
-from . import csv_files, importers, question_files, removal, response_files, topic_files, trec
-from .importers import COLUMNS, Importer, Input, Inputs, Options, Stored
+from . import csv_files, file_formats, importers, question_files, removal, response_files, topic_files, trec
+from .importers import COLUMN_OPTIONS, COLUMNS, FROM_ONE, PASSAGE_LINES, Importer, Input, Inputs, Options, Stored
 from .json_lines import Report
 from .problems import Problems
 
@@ -57,12 +57,19 @@ def _store_responses(study: Study, parsed: list[responses.ResponseInput], now: d
 
 
 def _read_csv(files: Inputs, options: Options, problems: Problems, report: Report) -> csv_files.CsvContent:
-    style = options.get("style", response_files.DEFAULT_STYLE)
-    return csv_files.read(files.one("file"), problems, roles=options.get(COLUMNS), style=style, report=report)
+    rules = csv_files.CellRules(
+        style=options.get("style") or response_files.DEFAULT_STYLE,
+        from_one=bool(options.get(FROM_ONE)),
+        passage_lines=bool(options.get(PASSAGE_LINES)),
+    )
+    return csv_files.read(files.one("file"), problems, roles=options.get(COLUMNS), rules=rules, report=report)
 
 
 def _store_csv(study: Study, content: csv_files.CsvContent, now: datetime) -> Stored:
-    return Stored({"made": csv_files.store(study=study, content=content, now=now)})
+    created = csv_files.store(study=study, content=content, now=now)
+    return Stored(
+        {"made": created} | ({} if content.encoding == file_formats.UTF_8 else {"encoding": content.encoding})
+    )
 
 
 _LINES = "JSON lines, gzipped or not"
@@ -72,13 +79,13 @@ CSV = Importer(
     title="CSV or TSV file",
     description=(
         "Questions and the responses of your systems, from a spreadsheet. "
-        "In the browser, you choose what each column holds."
+        "You choose what each column contains on the next page."
     ),
     inputs=(Input("file", "CSV or TSV file", "With a header line, in UTF-8"),),
     read=_read_csv,
     store=_store_csv,
     template="writing/corpus/imports/_csv.html",
-    options=("style",),
+    options=("style", *COLUMN_OPTIONS),
     order=10,
     is_deletable=True,
     has_columns=True,
@@ -98,8 +105,8 @@ TOPICS = Importer(
 QUESTIONS = Importer(
     name="questions",
     title="List of questions",
-    description="A text file with one question a line. You can also paste the lines.",
-    inputs=(Input("file", "Questions", "Text file in UTF-8, one question a line"),),
+    description="A text file with one question per line. You can also paste the lines.",
+    inputs=(Input("file", "Questions", "Text file in UTF-8, one question per line"),),
     read=_read_questions,
     store=_store_questions,
     template="writing/corpus/imports/_questions.html",

@@ -13,15 +13,17 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import Final
 
-from django.db import models, transaction
+from django.db import transaction
 
+from analysis.text import statements
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Study
 
 from ...models import Topic
 from .. import responses as corpus_responses
 from ..responses import ResponseInput
-from . import json_lines, response_files, topic_files
+from . import file_formats, json_lines, response_files, topic_files
+from .csv_columns import ColumnRole, ColumnsError, check_roles, guess_roles, is_unnamed, looks_like_data
 from .fields import MAX_ID, MAX_STYLE, AddressedIdentifier, Mismatch, Text
 from .problems import Problems, quote_value
 from .sources import Member
@@ -30,88 +32,38 @@ from .topic_files import PassageInput, TopicInput
 DELIMITERS: Final = (",", "\t", ";")
 MAX_COLUMNS: Final = 200
 PREVIEW_ROWS: Final = 5
-
-
-class ColumnRole(models.TextChoices):
-    """The role of a column."""
-
-    IGNORE = "ignore", "Ignore"
-    QUESTION = "question", "Question"
-    TOPIC = "topic", "Question ID"
-    NARRATIVE = "narrative", "Description of the question"
-    PASSAGE = "passage", "Passage"
-    RESPONSES = "responses", "Responses of the system named in the header"
-    TEXT = "text", "Response text"
-    SYSTEM = "system", "System name"
-    STYLE = "style", "Style"
-
-
-#: Roles that at most one column can have.
-SINGLE: Final = tuple(role for role in ColumnRole if role not in {"ignore", "passage", "responses"})
-_GUESSES: Final = {
-    ColumnRole.QUESTION: r"question|query|prompt|topic_?text|title",
-    ColumnRole.TOPIC: r"topic|(topic|question|query)?_?id|qid|number",
-    ColumnRole.NARRATIVE: r"narrative|description|background",
-    ColumnRole.PASSAGE: r"(passage|context|source|document|evidence)s?[_ -]?\d*",
-    ColumnRole.TEXT: r"response|answer|text|output|completion",
-    ColumnRole.SYSTEM: r"system|model|run|run_?id|author",
-    ColumnRole.STYLE: r"style|format",
-}
-
-
-class ColumnsError(ValueError):
-    """The roles of the columns are inconsistent; the message is shown to users."""
+#: The roles of columns are guessed from this many rows.
+GUESSED_ROWS: Final = 50
 
 
 @dataclass(frozen=True)
 class CsvPreview:
-    """The header and first rows of a file, and the likely role of each column by name."""
+    """The header and first rows of a file, the likely role of each column, and what to know about the file."""
 
     columns: list[str]
     rows: list[list[str]]
     roles: dict[str, ColumnRole]
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class CsvContent:
-    """The content of a file: topics (with passages, if any) and responses."""
+    """The content of a file: topics (with passages, if any) and responses; and counts of what was left out."""
 
     topics: list[TopicInput] = field(default_factory=list)
     responses: list[ResponseInput] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    encoding: str = file_formats.UTF_8
 
 
-def guess_roles(columns: Sequence[str]) -> dict[str, ColumnRole]:
-    """Guess each column's role by its name; if there is no system column, other columns contain responses."""
-    roles = dict.fromkeys(columns, ColumnRole.IGNORE)
-    for role, pattern in _GUESSES.items():
-        for column in columns:
-            is_free = roles[column] is ColumnRole.IGNORE and (role not in SINGLE or role not in roles.values())
-            if is_free and re.fullmatch(pattern, column.strip().lower()):
-                roles[column] = role
-    if ColumnRole.SYSTEM not in roles.values():
-        # Wide layout: each remaining column (and one called "answer") contains the responses of one system.
-        left = {ColumnRole.IGNORE, ColumnRole.TEXT}
-        roles = {column: ColumnRole.RESPONSES if role in left else role for column, role in roles.items()}
-    return roles
+@dataclass(frozen=True)
+class CellRules:
+    """How cells are read: the style of responses without one, whether citation markers count from 1, and whether each
+    line of a passage's cell is a passage."""
 
-
-def check_roles(roles: Mapping[str, str]) -> None:
-    """Check that the roles determine what to import.
-
-    Raises
-    ------
-    ColumnsError
-    """
-    given = list(roles.values())
-    for role in SINGLE:
-        if given.count(role) > 1:
-            raise ColumnsError(f"Choose “{role.label}” for one column only.")
-    if ColumnRole.QUESTION not in given and ColumnRole.TOPIC not in given:
-        raise ColumnsError("Choose the column of the questions, or of their IDs.")
-    if (ColumnRole.TEXT in given) != (ColumnRole.SYSTEM in given):
-        raise ColumnsError("“Response text” needs “System name”, and the other way round.")
-    if ColumnRole.QUESTION not in given and not {ColumnRole.TEXT, ColumnRole.RESPONSES} & set(given):
-        raise ColumnsError("Choose the column of the questions or a column of responses.")
+    style: str = response_files.DEFAULT_STYLE
+    from_one: bool = False
+    passage_lines: bool = False
 
 
 def preview(member: Member, problems: Problems) -> CsvPreview:
@@ -122,11 +74,24 @@ def preview(member: Member, problems: Problems) -> CsvPreview:
     BadInput
         If it is not a table with a header.
     """
-    rows = _rows(member, problems)
+    encoding = file_formats.check_table(member, problems)
+    rows = _rows(member, problems, encoding=encoding)
     columns = _header(member, next(rows, (0, []))[1], problems)
-    first = [_padded(cells, columns) for _line, cells in islice(rows, PREVIEW_ROWS)]
+    first = [_padded(cells, columns) for _line, cells in islice(rows, GUESSED_ROWS)]
     problems.refuse_any()
-    return CsvPreview(columns, first, guess_roles(columns))
+    return CsvPreview(columns, first[:PREVIEW_ROWS], guess_roles(columns, first), _notes(columns, encoding))
+
+
+def _notes(columns: Sequence[str], encoding: str) -> list[str]:
+    notes = []
+    if encoding != file_formats.UTF_8:
+        notes.append(f"This file is not in UTF-8. It is read as {encoding}. Check that the letters below are right.")
+    if looks_like_data(columns):
+        notes.append("The first line looks like data. Add a line with the names of the columns above it.")
+    if unnamed := [column for column in columns if is_unnamed(column)]:
+        names = ", ".join(unnamed)
+        notes.append(f"No name in the header: {names}. To import answers from there, enter the name of the system.")
+    return notes
 
 
 def read(
@@ -134,15 +99,17 @@ def read(
     problems: Problems,
     *,
     roles: Mapping[str, str] | None = None,
-    style: str = response_files.DEFAULT_STYLE,
+    rules: CellRules = CellRules(),
+    limit: int | None = None,
     report: json_lines.Report = json_lines.no_report,
 ) -> CsvContent:
-    """Read a file with these column roles; by default, with the roles that the names suggest.
+    """Read a file, or its first rows, with these column roles; by default, with the roles that the names suggest.
 
-    Problems are: a row with neither question nor ID, a question with two IDs, an ID with two questions, and two
-    responses of one system to the same question in the same style. Empty responses are skipped.
+    Problems are: a row with neither question nor ID, an ID with two questions, and two different responses of one
+    system to the same question in the same style. Empty responses and repeated rows are skipped and counted.
     """
-    rows = _rows(member, problems, report=report)
+    encoding = file_formats.check_table(member, problems)
+    rows = _rows(member, problems, encoding=encoding, report=report)
     columns = _header(member, next(rows, (0, []))[1], problems)
     problems.refuse_any()
     chosen = dict(roles or guess_roles(columns))
@@ -158,25 +125,39 @@ def read(
     problems.refuse_any()
     topics: dict[str, TopicInput] = {}
     responses: dict[str, ResponseInput] = {}
-    for line, cells in rows:
+    empty = repeated = 0
+    for line, cells in islice(rows, limit):
         if len(cells) > len(columns):
             message = f"has {len(cells)} cells"
             problems.add(file=member.name, line=line, expected=f"at most {len(columns)}", message=message)
             continue
         if not _are_texts(cells, member, line, columns, problems):
             continue
-        row = _Row(dict(zip(columns, _padded(cells, columns), strict=True)), chosen, member.name, line)
+        row = _Row(dict(zip(columns, _padded(cells, columns), strict=True)), chosen, member.name, line, rules)
         if (topic := row.topic(problems)) is None:
             continue
         _add_topic(topics, topic, problems)
-        for response in row.responses(topic.external_id, style, problems):
-            first = responses.setdefault(response.external_id, response)
-            if first is not response:
-                message = f"{response.participant} answers this question on line {first.line} already"
-                problems.add(file=member.name, line=line, field="response", message=message)
+        empty += row.empty_responses
+        repeated += _add_responses(responses, list(row.responses(topic.external_id, problems)), problems)
     problems.refuse_any()
     found = list(topics.values()) if ColumnRole.QUESTION in chosen.values() else []
-    return CsvContent(topic_files.without_duplicates(found, problems), list(responses.values()))
+    left_out = {"empty_cells": empty, "duplicate_rows": repeated}
+    return CsvContent(
+        topic_files.without_duplicates(found, problems), list(responses.values()), left_out, encoding
+    )  # fmt: skip
+
+
+def _add_responses(responses: dict[str, ResponseInput], row: list[ResponseInput], problems: Problems) -> bool:
+    """Add a row's responses to earlier ones; return whether the row only repeats them."""
+    first = [responses.setdefault(response.external_id, response) for response in row]
+    others = [(old, new) for old, new in zip(first, row, strict=True) if old is not new and old.text != new.text]
+    if others:
+        systems = ", ".join(new.participant for _old, new in others)
+        answers = "an answer" if len(others) == 1 else "answers"
+        old, new = others[0]
+        message = f"Line {old.line} already has {answers} by {systems} to this question"
+        problems.add(file=new.file, line=new.line, field="response", message=message)
+    return bool(row) and not others and all(old is not new for old, new in zip(first, row, strict=True))
 
 
 @transaction.atomic
@@ -202,7 +183,8 @@ def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]
     responses = [replace(response, topic=renamed.get(response.topic, response.topic)) for response in content.responses]
     counts = topic_files.store(study=study, topics=fresh, now=now)
     counts["topics_unchanged"] += len(topics) - len(fresh)
-    return counts | corpus_responses.store(study=study, responses=responses, problems=Problems(), now=now)
+    counts |= corpus_responses.store(study=study, responses=responses, problems=Problems(), now=now)
+    return counts | content.left_out
 
 
 def topic_id(question: str) -> str:
@@ -224,6 +206,7 @@ class _Row:
     roles: Mapping[str, str]
     file: str
     line: int
+    rules: CellRules
 
     def one(self, role: ColumnRole) -> str:
         """Return the stripped cell of a role; empty if no column has the role."""
@@ -243,14 +226,23 @@ class _Row:
             return None
         if self._refused("question ID", external_id, problems):
             return None
-        texts = dict.fromkeys(text for _column, text in self.many(ColumnRole.PASSAGE))
+        cells = [text for _column, text in self.many(ColumnRole.PASSAGE)]
+        if self.rules.passage_lines:
+            cells = [line.strip() for cell in cells for line in cell.splitlines() if line.strip()]
+        texts = dict.fromkeys(cells)
         passages = tuple(PassageInput(passage_id(text), text) for text in texts)
         narrative = self.one(ColumnRole.NARRATIVE)
         return TopicInput(external_id, question, passages, narrative, self.file, self.line)
 
-    def responses(self, topic: str, default_style: str, problems: Problems) -> Iterator[ResponseInput]:
+    @property
+    def empty_responses(self) -> int:
+        """The number of empty cells where a response could be."""
+        of_text = {ColumnRole.RESPONSES, ColumnRole.TEXT}
+        return sum(not self.cells[column].strip() for column, role in self.roles.items() if role in of_text)
+
+    def responses(self, topic: str, problems: Problems) -> Iterator[ResponseInput]:
         """Yield the responses of this row."""
-        style = self.one(ColumnRole.STYLE) or default_style
+        style = self.one(ColumnRole.STYLE) or self.rules.style
         pairs = self.many(ColumnRole.RESPONSES)
         if text := self.one(ColumnRole.TEXT):
             pairs.append((self.one(ColumnRole.SYSTEM), text))
@@ -260,7 +252,19 @@ class _Row:
             elif not self._refused("system", system, problems) and not self._refused("style", style, problems):
                 kind = ParticipantKind.SYSTEM
                 external_id = response_files.response_id(kind, system, topic, style)
+                text = self._text(text, problems)
                 yield ResponseInput(external_id, topic, style, kind, system, text, file=self.file, line=self.line)
+
+    def _text(self, text: str, problems: Problems) -> str:
+        """Return a response with markers that count from 0."""
+        if not self.rules.from_one:
+            return text
+        try:
+            return statements.count_markers_from_zero(text)
+        except ValueError:
+            expected, message = "citation markers that count from 1", "the answer cites [0]"
+            problems.add(file=self.file, line=self.line, field="response", expected=expected, message=message)
+            return text
 
     def _refused(self, name: str, value: str, problems: Problems) -> bool:
         try:
@@ -298,11 +302,15 @@ def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Probl
 
 
 def _rows(
-    member: Member, problems: Problems, *, report: json_lines.Report = json_lines.no_report
+    member: Member,
+    problems: Problems,
+    *,
+    encoding: str = file_formats.UTF_8,
+    report: json_lines.Report = json_lines.no_report,
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the non-blank rows of a file with the numbers of their first lines."""
     texts = (text for _number, text in json_lines.texts(
-        member, problems, limits=json_lines.KEPT, report=report, blank=True
+        member, problems, limits=json_lines.KEPT, report=report, blank=True, encoding=encoding
     ))  # fmt: skip
     header = next(texts, "")
     delimiter = max(DELIMITERS, key=header.count)
@@ -321,6 +329,7 @@ def _rows(
 def _header(member: Member, cells: Sequence[str], problems: Problems) -> list[str]:
     """Return the column names; a column without a name is named by its number."""
     names = [cell.strip() or f"Column {number}" for number, cell in enumerate(cells, 1)]
+    problems.refuse_any()
     if not names:
         problems.add(file=member.name, line=1, expected="a header and rows", message="the file is empty")
     elif len(names) > MAX_COLUMNS:

@@ -6,9 +6,10 @@ from typing import Any
 from django import forms
 
 from . import question_files, response_files, trec
-from .csv_files import ColumnRole, ColumnsError, CsvPreview, check_roles
+from .csv_columns import ColumnRole, ColumnsError, check_roles
+from .csv_files import CellRules, CsvPreview
 from .fields import MAX_STYLE
-from .importers import OPTIONS, STRICT, Importer
+from .importers import COLUMN_OPTIONS, FROM_ONE, OPTIONS, PASSAGE_LINES, STRICT, Importer
 from .problems import BadInput, Problem, Problems
 from .sources import Member
 
@@ -46,14 +47,15 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    """The files and options of an importer."""
+    """The files and options of an importer, on request without the options that a later page asks for."""
 
-    def __init__(self, importer: Importer, *args: Any, **kwargs: Any):
+    def __init__(self, importer: Importer, *args: Any, has_column_options: bool = True, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.importer = importer
+        self.names = [name for name in importer.options if has_column_options or name not in COLUMN_OPTIONS]
         for spec in importer.inputs:
             self.fields[spec.role] = FilesField(many=spec.many, label=spec.label, help_text=spec.help)
-        for name in importer.options:
+        for name in self.names:
             self.fields[name] = _OPTIONS[name]()
 
     @property
@@ -64,7 +66,7 @@ class ImportForm(forms.Form):
     @property
     def options(self) -> dict[str, Any]:
         """The options as chosen."""
-        return {name: self.cleaned_data[name] for name in self.importer.options}
+        return {name: self.cleaned_data[name] for name in self.names}
 
 
 class PasteForm(forms.Form):
@@ -75,7 +77,7 @@ class PasteForm(forms.Form):
         max_length=MAX_PASTED,
         strip=False,
         widget=forms.Textarea({"rows": 12, "spellcheck": "true"}),
-        help_text="One question a line. To set an ID, put it before the question, with a tab between them.",
+        help_text="One question per line. To set an ID, put it before the question, with a tab between them.",
     )
 
     @property
@@ -101,7 +103,7 @@ def _pasted_problem(problem: Problem) -> str:
 
 
 class ColumnsForm(forms.Form):
-    """The role of each column of a CSV file."""
+    """The role of each column of a CSV file, and how its cells are read."""
 
     def __init__(self, preview: CsvPreview, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -110,6 +112,22 @@ class ColumnsForm(forms.Form):
             self.fields[name] = forms.ChoiceField(
                 label=column, choices=ColumnRole.choices, initial=preview.roles[column]
             )
+        for name in COLUMN_OPTIONS:
+            self.fields[name] = _OPTIONS[name]()
+
+    @property
+    def column_fields(self) -> list[forms.BoundField]:
+        """The fields of the roles."""
+        return [self[name] for name in self.columns]
+
+    @property
+    def rule_fields(self) -> list[forms.BoundField]:
+        """The fields of the cell rules."""
+        return [self[name] for name in COLUMN_OPTIONS]
+
+    def rules(self, style: str) -> CellRules:
+        """Return the chosen cell rules."""
+        return CellRules(style, **{name: self.cleaned_data[name] for name in COLUMN_OPTIONS})
 
     def clean(self) -> dict[str, Any]:
         """Check that the roles are consistent."""
@@ -153,4 +171,24 @@ def _strict() -> forms.Field:
     )
 
 
-_OPTIONS = {"depth": _depth, "style": _style, STRICT: _strict}
+def _from_one() -> forms.Field:
+    return forms.BooleanField(
+        label=OPTIONS[FROM_ONE], required=False, help_text="Choose this if [1] is the first passage, not [0]."
+    )
+
+
+def _passage_lines() -> forms.Field:
+    return forms.BooleanField(
+        label=OPTIONS[PASSAGE_LINES],
+        required=False,
+        help_text="Choose this if a cell contains several passages with line breaks between them.",
+    )
+
+
+_OPTIONS = {
+    "depth": _depth,
+    "style": _style,
+    STRICT: _strict,
+    FROM_ONE: _from_one,
+    PASSAGE_LINES: _passage_lines,
+}

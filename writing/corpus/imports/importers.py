@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
@@ -17,8 +18,9 @@ from crowdrag.jobs import erasure, kinds, lifecycle, run_files
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.studies.models import Study, User
 
-from . import sources
-from .csv_files import ColumnRole
+from ..responses import UNMATCHED
+from . import file_formats, sources
+from .csv_columns import ColumnRole
 from .json_lines import Report
 from .problems import BadInput, Problems
 from .sources import Member
@@ -42,6 +44,9 @@ class Inputs:
             If there is not exactly one.
         """
         members = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
+        if any(member.name == file_formats.OFFICE_MEMBER for member in members):
+            self.problems.add(file=role, message=file_formats.EXCEL)
+            self.problems.refuse_any()
         if len(members) != 1:
             names = ", ".join(member.name for member in members[:5]) or "none"
             self.problems.add(file=role, expected="one file", message=f"there are {len(members)}: {names}")
@@ -117,6 +122,8 @@ def _looked_into(file: BinaryIO, member: Member, stack: ExitStack, problems: Pro
 Text = str | Promise
 Options = Mapping[str, Any]
 STRICT, COLUMNS = "strict", "columns"
+#: Options of files with columns: citation markers count from 1; each line of a passage's cell is a passage.
+FROM_ONE, PASSAGE_LINES = "from_one", "passage_lines"
 #: The run parameter with the time when an import stored its rows; all rows have this time.
 STORED_AT = "stored_at"
 #: The run parameter of an import whose rows were deleted later.
@@ -128,7 +135,11 @@ OPTIONS = {
     "style": "Style",
     STRICT: "Refuse files with faulty rows",
     COLUMNS: "Columns",
+    FROM_ONE: "Citation markers count from 1",
+    PASSAGE_LINES: "One passage per line",
 }
+#: The options that the page of the columns asks for.
+COLUMN_OPTIONS = (FROM_ONE, PASSAGE_LINES)
 
 
 @dataclass(frozen=True)
@@ -210,6 +221,10 @@ def register(importer: Importer) -> None:
             result_url=result_url,
             describe=partial(describe, importer),
             subjects=subjects,
+            warnings=warnings,
+            restarts=partial(restarts, importer),
+            result_label="Continue to Overview",
+            leads_on=True,
         )
     )
 
@@ -335,6 +350,26 @@ def uploads_of(run: Run) -> set[int]:
     """Return the keys of the uploads that a run reads."""
     inputs = run.parameters.get("inputs") or []
     return {file["upload"] for file in inputs if isinstance(file, dict) and "upload" in file}
+
+
+def warnings(run: Run) -> list[str]:
+    """Return what a person should check after an import."""
+    found = []
+    if count := run.summary.get(UNMATCHED):
+        citations = "1 citation matches" if count == 1 else f"{count:,} citations match"
+        found.append(f"{citations} no passage. Do your markers count from 1, or are passages missing?")
+    return found
+
+
+def restarts(importer: Importer, run: Run) -> list[kinds.Link]:
+    """Return where an import can be started again with other settings or another file."""
+    another = kinds.Link("Choose another file", reverse("import_form", args=[run.study.slug, importer.name]))
+    uploads = sorted(uploads_of(run))
+    if not importer.has_columns or len(uploads) != 1 or not Upload.objects.filter(pk=uploads[0]).exists():
+        return [another]
+    address = reverse("import_columns", args=[run.study.slug, importer.name, uploads[0]])
+    query = urlencode({"style": run.parameters.get("style", "")})
+    return [kinds.Link("Change columns", f"{address}?{query}"), another]
 
 
 def result_url(run: Run) -> str:

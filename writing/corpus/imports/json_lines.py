@@ -81,9 +81,15 @@ def lines(
 
 
 def texts(
-    member: Member, problems: Problems, *, limits: Limits = STREAMED, report: Report = no_report, blank: bool = False
+    member: Member,
+    problems: Problems,
+    *,
+    limits: Limits = STREAMED,
+    report: Report = no_report,
+    blank: bool = False,
+    encoding: str = "UTF-8",
 ) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file as text, without blank lines unless `blank`; other encodings are a problem."""
+    """Yield the lines of a file as text, without blank lines unless `blank`; lines in another encoding are problems."""
     for number, line in lines(member, problems, limits=limits, report=report):
         if number == 1 and line.startswith(OTHER_ENCODINGS):
             problems.add(
@@ -93,9 +99,9 @@ def texts(
         if not blank and not line.strip():
             continue
         try:
-            yield number, line.decode()
-        except UnicodeDecodeError as error:
-            message = f"byte {error.start + 1} of the line is {line[error.start]:#04x}, which is no UTF-8"
+            yield number, line.decode(encoding)
+        except UnicodeDecodeError:
+            message = "is not valid UTF-8. Save the file in UTF-8 (in a spreadsheet: CSV UTF-8)."
             problems.set_aside(file=member.name, line=number, expected="UTF-8", message=message)
 
 
@@ -136,7 +142,7 @@ def parse_json(text: str, problems: Problems, *, file: str, line: int) -> Any:
         return json.loads(text.rstrip())
     except json.JSONDecodeError as error:
         where = error.lineno - 1 + line
-        message = f"is no JSON: {error.msg} at character {error.colno}"
+        message = f"is not valid JSON: {error.msg} at character {error.colno}"
         problems.set_aside(file=file, line=where, expected="one JSON object a line", message=message)
     except RecursionError:
         problems.set_aside(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")

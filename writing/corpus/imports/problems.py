@@ -34,7 +34,7 @@ class BadInput(ValueError):  # noqa: N818 -- describes the input
         self.problems = problems
         count = ("%d problem" if len(problems) == 1 else "%d problems") % len(problems)
         first = f" First: {problems[0]}" if problems else ""
-        super().__init__(f"The input has {count}. Nothing was changed.{first}")
+        super().__init__(f"{count} found. Nothing was imported.{first}")
 
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the problems as dictionaries, to be stored with the run."""

@@ -16,9 +16,9 @@ from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
 
-from . import csv_files, importers, removal, response_files
+from . import csv_citations, csv_files, importers, removal, response_files
 from .forms import MAX_IMPORT_BYTES, ColumnsForm, ImportForm, PasteForm
-from .importers import COLUMNS, Importer
+from .importers import COLUMN_OPTIONS, COLUMNS, FROM_ONE, PASSAGE_LINES, Importer
 from .problems import BadInput, Problems
 
 
@@ -48,8 +48,8 @@ def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show the form, or start a run with the uploaded files."""
     importer = _importer(name)
     if request.method != "POST":
-        return _show(request, ImportForm(importer))
-    form = ImportForm(importer, request.POST, request.FILES)
+        return _show(request, ImportForm(importer, has_column_options=False))
+    form = ImportForm(importer, request.POST, request.FILES, has_column_options=False)
     if not form.is_valid():
         return _show(request, form, status=422)
     by: User = request.user  # type: ignore[assignment] # study_page requires sign-in
@@ -85,17 +85,33 @@ def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> H
     upload = get_object_or_404(Upload, study=study, pk=key)
     if not importer.has_columns:
         raise Http404("This import asks for no columns.")
+    member = importers.member_of(upload)
+    context = {"importer": importer, "upload": upload, "section": "import"}
     try:
-        preview = csv_files.preview(importers.member_of(upload), Problems())
+        preview = csv_files.preview(member, Problems())
     except BadInput as error:
-        context = {"importer": importer, "upload": upload, "problems": error.problems, "section": "import"}
+        context["problems"] = error.problems
         return render(request, "writing/corpus/imports/columns.html", context, status=422)
+    style = request.GET.get("style") or response_files.DEFAULT_STYLE
     form = ColumnsForm(preview, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        options = {COLUMNS: form.roles, "style": request.GET.get("style") or response_files.DEFAULT_STYLE}
+    is_valid = form.is_valid()
+    if request.method == "POST" and is_valid and not request.htmx:  # type: ignore[attr-defined]
+        rules = {name: form.cleaned_data[name] for name in COLUMN_OPTIONS}
+        options = {COLUMNS: form.roles, "style": style} | rules
         run = importers.start(study=study, importer=importer, files={"file": upload}, options=options, by=request.user)  # type: ignore[arg-type]
         return redirect("run", study.slug, run.key)
-    context = {"form": form, "preview": preview, "importer": importer, "upload": upload, "section": "import"}
+    if request.method == "POST":
+        rules = form.rules(style) if is_valid else None
+        check = rules and csv_citations.check(study=study, member=member, roles=form.roles, rules=rules)
+    elif check := csv_citations.check(
+        study=study, member=member, roles=preview.roles, rules=csv_files.CellRules(style)
+    ):
+        best = check.best
+        form.initial = {FROM_ONE: best.from_one, PASSAGE_LINES: best.passage_lines}
+        check = csv_citations.check(study=study, member=member, roles=preview.roles, rules=best)
+    context |= {"form": form, "preview": preview, "check": check}
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "writing/corpus/imports/columns.html#citations", context)
     return render(request, "writing/corpus/imports/columns.html", context, status=422 if form.errors else 200)
 
 
