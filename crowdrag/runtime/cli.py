@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ OFFLINE = {
     "--help",
     "--version",
 }
+
+# Management commands that read an existing system and must not create an empty one.
+READS_SYSTEM = {"check_invariants"}
 
 UNDEFINED_TABLE = "42P01"  # as PostgreSQL calls it
 
@@ -64,6 +68,8 @@ def manage(words: list[str]) -> None:
         os.environ.update(environment.missing_variables(folder))
         execute_from_command_line(["crowdrag", *words])
         return
+    if words[0] in READS_SYSTEM:
+        embedded_stores.require_system(folder)
     with embedded_stores.borrow(folder) as variables:
         os.environ.update(variables)
         _execute(words)
@@ -235,21 +241,20 @@ def _backup_parser() -> argparse.ArgumentParser:
 
 def backup(words: list[str]) -> None:
     """Write everything into one file."""
-    from crowdrag.runtime import backups
     from crowdrag.runtime import backups as saving
     from crowdrag.runtime import restore as rehearsing
 
     options = PARSERS[words[0]]().parse_args(words[1:])
-    target, began = options.file, time.monotonic()
-    manifest = saving.backup(DataFolder.chosen(), target)
+    folder, target, began = DataFolder.chosen(), options.file, time.monotonic()
+    manifest = saving.backup(folder, target)
     facts = {"kind": "BACKUP", "file": target.name, "is_good": True, "size": target.stat().st_size}
     facts |= {"seconds": round(time.monotonic() - began, 1), **rehearsing.figures(manifest)}
     if options.json:
         _print_json({**facts, "file": str(target)})
     else:
-        print(saving.summary(target, manifest))
-    if problem := backups.record_backup(DataFolder.chosen(), facts):
-        print(problem, file=sys.stderr)
+        print(saving.summary(folder, target, manifest), flush=True)
+    if problem := saving.record(folder, facts):
+        print(f"The backup file is complete, but the system did not record it:\n{problem}", file=sys.stderr)
 
 
 def _drill_parser() -> argparse.ArgumentParser:
@@ -268,14 +273,15 @@ def drill(words: list[str]) -> None:
     from crowdrag.runtime import restore as rehearsing
 
     options = PARSERS[words[0]]().parse_args(words[1:])
-    done = rehearsing.drill(DataFolder.chosen(), options.file, place=options.place)
+    folder = DataFolder.chosen()
+    done = rehearsing.drill(folder, options.file, place=options.place)
     facts = done.facts(options.file)
     if options.json:
         _print_json({**facts, "file": str(options.file)})
     else:
         print(f"{done.message} ({done.seconds:.1f} s)")
-    if problem := backups.record_backup(DataFolder.chosen(), facts):
-        print(problem, file=sys.stderr)
+    if problem := backups.record(folder, facts):
+        print(f"The drill is complete, but the system did not record it:\n{problem}", file=sys.stderr)
     if not done.is_good:
         sys.exit(ExitCode.FAILED)
 
@@ -290,15 +296,26 @@ def _restore_parser() -> argparse.ArgumentParser:
 
 def restore(words: list[str]) -> None:
     """Restore a system from a backup."""
+    from crowdrag.runtime import backups
     from crowdrag.runtime import restore as giving_back
 
     options = PARSERS[words[0]]().parse_args(words[1:])
-    manifest = giving_back.restore(DataFolder.chosen(), options.file, force=options.force)
+    folder, began = DataFolder.chosen(), time.monotonic()
+    manifest = giving_back.restore(folder, options.file, force=options.force)
     figures = giving_back.figures(manifest)
     if options.json:
         _print_json({"file": str(options.file), **figures})
     else:
-        print(f"Restored the system of {manifest['made_at']} ({figures['rows']:,} rows). Start it: crowdrag up")
+        print(
+            f"Restored the system of {manifest['made_at']} ({figures['rows']:,} rows). Start it: crowdrag up",
+            flush=True,
+        )
+    # A backup is recorded after its snapshot, so the restored list of backups lacks this one.
+    facts = {"kind": "BACKUP", "file": options.file.name, "is_good": True, "size": options.file.stat().st_size}
+    facts |= {"at": manifest["made_at"], "seconds": round(time.monotonic() - began, 1), **figures}
+    facts["message"] = f"This system was restored from this backup on {datetime.now(UTC):%d %b %Y, %H:%M} UTC."  # noqa: TID251 - no Django here
+    if problem := backups.record(folder, facts):
+        print(f"The restore is complete, but the system did not record it:\n{problem}", file=sys.stderr)
 
 
 def _add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -20,6 +20,12 @@ from crowdrag.runtime.processes import open_private, tail
 PATIENCE = 120.0
 
 
+def require_system(folder: DataFolder) -> None:
+    """Refuse a folder without a database, for commands that read an existing system: borrowing would create one."""
+    if environment.embeds_postgres() and not (folder.postgres / "PG_VERSION").exists():
+        raise Problem(f"There is no CrowdRAG system in {folder.root}. Is CROWDRAG_DATA_DIR set?")
+
+
 @contextmanager
 def borrow(folder: DataFolder, *, options: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:
     """Yield the environment of a CrowdRAG process, with the stores available while the block runs."""

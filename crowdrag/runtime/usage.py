@@ -32,7 +32,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("local_endpoint", "create the endpoint of the local language model"),
         ("prolific", "check the connection to Prolific"),
         ("check_invariants", "check that the stored data are consistent"),
-        ("note_backup", "record a backup that another tool made"),
+        ("note_backup", "record a backup that another tool made, from JSON on standard input"),
     ),
 }
 #: Commands for developers and for the services themselves; `crowdrag manage help` lists them.
