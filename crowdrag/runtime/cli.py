@@ -112,7 +112,7 @@ def up(words: list[str]) -> None:
     folder = DataFolder.chosen()
     if words[0] == "demo":
         # The demo's emails are files, since there is nobody to send them to.
-        os.environ.setdefault("EMAIL_URL", f"filemail:///{folder.root / 'mail'}")
+        os.environ.setdefault("EMAIL_URL", f"filemail:///{folder.mail}")
     if options.detach:
         system.detach(folder, [part for part in words if part != "--detach"])
         return

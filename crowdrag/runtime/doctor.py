@@ -92,9 +92,19 @@ def key_files(folder: DataFolder) -> Finding:
     present = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
     if len(present) < len(environment.KEYS):
         return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start creates them.")
-    if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
+    if folder.keys.exists() and data_folder.others_can_enter(folder.keys):
         return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
     return Finding("Keys", OK, "3, private")
+
+
+def emails(folder: DataFolder) -> Finding:
+    """Whether emails in files are private."""
+    path = environment.mail_folder(folder)
+    if path is None:
+        return Finding("Emails", OK, "not written to files")
+    if path.exists() and data_folder.others_can_enter(path):
+        return Finding("Emails", WRONG, f"in {path}", f"Others can read invitation links there: chmod 700 {path}")
+    return Finding("Emails", OK, f"in {path}, private")
 
 
 def system(folder: DataFolder) -> Finding:
@@ -296,7 +306,7 @@ def release(_folder: DataFolder) -> Finding:
     return Finding("CrowdRAG", OK, f"{installed} in {REPOSITORY}")
 
 
-CHECKS_ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
+CHECKS_ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, emails, system, port, browser)
 CHECKS_WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
 MODEL_CHECKS: tuple[Check, ...] = (language_model, neural)
 

@@ -72,6 +72,14 @@ def embeds_llm() -> bool:
     return not os.environ.get("CROWDRAG_LLM_URL")
 
 
+def mail_folder(folder: DataFolder) -> Path | None:
+    """Return the folder to which emails are written; None if they are sent or printed."""
+    url = os.environ.get("EMAIL_URL")
+    if not url:
+        return folder.mail
+    return Path(url.partition(":///")[2]) if url.startswith("filemail:///") else None
+
+
 def read_secret_files() -> None:
     """Set each unset variable NAME from the file in NAME_FILE."""
     for name, path in list(os.environ.items()):

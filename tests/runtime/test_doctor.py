@@ -114,6 +114,18 @@ def test_one_of_several_machines_may_leave_the_models_to_others(
     assert doctor.is_well(findings) == (state == doctor.NOTE)
 
 
+@pytest.mark.parametrize(("mode", "state"), [(0o700, doctor.OK), (0o755, doctor.WRONG)])
+def test_emails_in_files_that_others_can_read_are_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, state: str
+) -> None:
+    mail = tmp_path / "outbox"
+    mail.mkdir(mode=mode)
+    monkeypatch.setenv("EMAIL_URL", f"filemail:///{mail}")
+    assert doctor.emails(DataFolder(tmp_path / "var")).state == state
+    monkeypatch.setenv("EMAIL_URL", "smtp://localhost")
+    assert doctor.emails(DataFolder(tmp_path / "var")).state == doctor.OK
+
+
 def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path) -> None:
     assert doctor.storage(DataFolder(tmp_path)).state == doctor.OK
     nobody = storage_settings(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")

@@ -131,6 +131,15 @@ def test_keys_are_made_once_and_are_private(tmp_path: Path, monkeypatch) -> None
     assert environment.read_keys(folder)["SECRET_KEY"] == "the operator's"
 
 
+def test_the_folder_of_emails_is_private_also_after_an_upgrade(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "var")
+    folder.create()
+    assert folder.mail.stat().st_mode & 0o777 == 0o700
+    folder.mail.chmod(0o755)
+    folder.create()
+    assert folder.mail.stat().st_mode & 0o777 == 0o700
+
+
 def test_the_guard_does_not_start_what_has_no_parent_any_more() -> None:
     launcher = REPOSITORY / "crowdrag" / "runtime" / "launcher.py"
     command = [
