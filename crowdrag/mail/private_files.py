@@ -11,9 +11,10 @@ from django.core.mail.backends import filebased
 class EmailBackend(filebased.EmailBackend):
     """Django's backend for files, with a private folder (if it creates it) and private files."""
 
-    def __init__(self, *args: Any, file_path: str | None = None, **kwargs: Any) -> None:
-        Path(file_path or settings.EMAIL_FILE_PATH).mkdir(mode=0o700, parents=True, exist_ok=True)
-        super().__init__(*args, file_path=file_path, **kwargs)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        folder = kwargs.get("file_path") or getattr(settings, "EMAIL_FILE_PATH", "")
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        super().__init__(*args, **kwargs)
 
     def open(self) -> bool:
         """Open the file, which is created with mode 0600; return whether it was closed before."""

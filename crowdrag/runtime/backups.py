@@ -54,11 +54,6 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def fingerprint(key: str) -> str:
-    """Return a few characters that distinguish keys and reveal nothing about them."""
-    return hashlib.sha256(b"crowdrag key " + key.encode()).hexdigest()[:12]
-
-
 def files_below(root: Path) -> list[Path]:
     """Return every file below a folder, in a fixed order."""
     return sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
@@ -174,7 +169,7 @@ def _add_keys(folder: DataFolder, tar: tarfile.TarFile, members: dict[str, dict[
     for name, file in environment.KEYS.items():
         if not os.environ.get(name):
             _add(tar, members, f"keys/{file}", folder.keys / file)
-    return {name: fingerprint(value) for name, value in stored.items()}
+    return {name: environment.fingerprint(value) for name, value in stored.items()}
 
 
 def _add(tar: tarfile.TarFile, members: dict[str, dict[str, object]], name: str, path: Path) -> None:

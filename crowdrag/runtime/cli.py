@@ -1,6 +1,7 @@
 """The command `crowdrag`: management commands, and commands for the system as a whole."""
 
 import argparse
+import difflib
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crowdrag.runtime import embedded_stores, environment, usage
+from crowdrag.runtime import embedded_stores, environment, settings_check, usage
 from crowdrag.runtime.data_folder import DataFolder, Problem
 from crowdrag.runtime.exit_codes import ExitCode
 
@@ -25,6 +26,7 @@ OFFLINE = {
     "findstatic",
     "help",
     "makemessages",
+    "reference",
     "version",
     "--help",
     "--version",
@@ -44,6 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
         if not words or words in (["help"], ["--help"], ["-h"]):
             print(usage.text())
         elif words[0] in COMMANDS:
+            _check_settings(words)
             COMMANDS[words[0]](words)
         elif words[0] == "manage":
             manage(words[1:] or ["help"])
@@ -56,10 +59,28 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(ExitCode.INTERRUPTED)
 
 
+def _check_settings(words: list[str]) -> None:
+    """Refuse wrong variables before a command starts anything; warn of variables that nothing reads."""
+    # `down` and `doctor` must work with wrong settings. With `--detach`, the process in the background checks them.
+    if words[0] in ("down", "doctor") or {"-h", "--help", "--detach"} & set(words):
+        return
+    if words[0] == "prepare" and any(word.endswith("static") for word in words[1:]):
+        return  # images collect static files without keys
+    for warning in settings_check.unknown_names():
+        print(f"crowdrag: {warning}", file=sys.stderr)
+    # A restore brings its own keys.
+    settings_check.require_valid(None if words[0] in ("restore", "drill") else DataFolder.chosen())
+
+
 def manage(words: list[str]) -> None:
     """Run a management command, with the embedded stores available if they are ours."""
     from django.core.management import execute_from_command_line
 
+    if words[0] not in usage.names() | OFFLINE:
+        close = difflib.get_close_matches(words[0], sorted(usage.names()), n=1)
+        advice = f"Did you mean {close[0]}?" if close else "`crowdrag help` lists the commands."
+        print(f"crowdrag: There is no command {words[0]}. {advice}", file=sys.stderr)
+        sys.exit(ExitCode.USAGE)
     # A signal must end the command like an exception, so that nothing is left half done.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.TERMINATED))
     folder = DataFolder.chosen()
@@ -68,6 +89,7 @@ def manage(words: list[str]) -> None:
         os.environ.update(environment.missing_variables(folder))
         execute_from_command_line(["crowdrag", *words])
         return
+    _check_settings(words)
     if words[0] in READS_SYSTEM:
         embedded_stores.require_system(folder)
     with embedded_stores.borrow(folder) as variables:
@@ -77,10 +99,15 @@ def manage(words: list[str]) -> None:
 
 def _execute(words: list[str]) -> None:
     from django.core.management import execute_from_command_line
-    from django.db.utils import ProgrammingError
+    from django.db.utils import OperationalError, ProgrammingError
 
     try:
         execute_from_command_line(["crowdrag", *words])
+    except OperationalError as error:
+        # Only an error of the connection comes without a state.
+        if getattr(error.__cause__, "sqlstate", None) is not None:
+            raise
+        raise Problem(f"PostgreSQL does not answer (DATABASE_URL): {str(error).strip()}") from error
     except ProgrammingError as error:
         if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
             raise
@@ -89,12 +116,16 @@ def _execute(words: list[str]) -> None:
         ) from error
 
 
+def _parser(command: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"crowdrag {command}", description=usage.purpose(command))
+
+
 def _up_parser(command: str) -> argparse.ArgumentParser:
     from crowdrag.runtime import local_system as system
 
-    parser = argparse.ArgumentParser(prog=f"crowdrag {command}")
+    parser = _parser(command)
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
-    parser.add_argument("--port", type=int, default=_port(), help="port of the web server (also PORT=...)")
+    parser.add_argument("--port", type=_port_number, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(
         "--detach", action="store_true", help="return when everything is ready (`crowdrag down` stops it)"
     )
@@ -121,11 +152,16 @@ def up(words: list[str]) -> None:
 
 def _port() -> int | None:
     port = os.environ.get("PORT", "")
-    if not port:
-        return None
-    if not port.isdigit():
-        raise Problem(f"PORT={port} is not a valid port. Use a number from 1 to 65535.")
-    return int(port)
+    return int(port) if port.isdigit() else None  # anything else was refused before
+
+
+def _port_number(text: str) -> int:
+    try:
+        settings_check.TYPES["port"].check(text)
+    except ValueError:
+        use = settings_check.TYPES["port"].use
+        raise argparse.ArgumentTypeError(f"{text} is not a valid port. Use {use}.") from None
+    return int(text)
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -138,7 +174,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _down_parser() -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog="crowdrag down")
+    return _parser("down")
 
 
 def down(words: list[str]) -> None:
@@ -152,10 +188,10 @@ def down(words: list[str]) -> None:
 def _serve_parser() -> argparse.ArgumentParser:
     from crowdrag.runtime import parts as serving
 
-    parser = argparse.ArgumentParser(prog="crowdrag serve")
+    parser = _parser("serve")
     parser.add_argument("part", choices=serving.PARTS)
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
-    parser.add_argument("--port", type=int, default=_port(), help="port of the web server (also PORT=...)")
+    parser.add_argument("--port", type=_port_number, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(
         "--check", action="store_true", help="check the health of the part that runs here (exit status 1 if unhealthy)"
     )
@@ -183,7 +219,7 @@ def system_port() -> int:
 
 
 def _prepare_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="crowdrag prepare")
+    parser = _parser("prepare")
     parser.add_argument(
         "--only", choices=("database", "static"), help=("one of the two (`static` does not use the database)")
     )
@@ -206,10 +242,11 @@ def prepare(words: list[str]) -> None:
 def _doctor_parser() -> argparse.ArgumentParser:
     from crowdrag.runtime import doctor as examination
 
-    parser = argparse.ArgumentParser(prog="crowdrag doctor")
+    parser = _parser("doctor")
     parser.add_argument(
         "--within", type=float, default=examination.WITHIN, metavar="SECONDS", help=("duration of the check")
     )
+    parser.add_argument("--running", action="store_true", help="exit with 1 if the system is not running")
     _add_json_option(parser)
     return parser
 
@@ -222,7 +259,7 @@ def doctor(words: list[str]) -> None:
 
     options = PARSERS[words[0]]().parse_args(words[1:])
     left = examination.left_of(options.within, began=psutil.Process().create_time(), now=time.time())
-    findings = examination.examine(DataFolder.chosen(), left)
+    findings = examination.examine(DataFolder.chosen(), left, must_run=options.running)
     is_well = examination.is_well(findings)
     if options.json:
         _print_json({"is_well": is_well, "findings": [asdict(finding) for finding in findings]})
@@ -233,7 +270,7 @@ def doctor(words: list[str]) -> None:
 
 
 def _backup_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="crowdrag backup")
+    parser = _parser("backup")
     parser.add_argument("file", type=Path, help="the file to write")
     _add_json_option(parser)
     return parser
@@ -258,7 +295,7 @@ def backup(words: list[str]) -> None:
 
 
 def _drill_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="crowdrag drill")
+    parser = _parser("drill")
     parser.add_argument("file", type=Path, help="a backup")
     parser.add_argument(
         "--place", type=Path, help=("a folder with enough space for a complete system (default: the data folder)")
@@ -287,7 +324,7 @@ def drill(words: list[str]) -> None:
 
 
 def _restore_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="crowdrag restore")
+    parser = _parser("restore")
     parser.add_argument("file", type=Path, help="the backup to restore")
     parser.add_argument("--force", action="store_true", help="replace a system that is in use")
     _add_json_option(parser)
@@ -318,6 +355,38 @@ def restore(words: list[str]) -> None:
         print(f"The restore is complete, but the system did not record it:\n{problem}", file=sys.stderr)
 
 
+def _superuser_parser() -> argparse.ArgumentParser:
+    parser = _parser("createsuperuser")
+    parser.add_argument("--email", help="the email address with which the operator signs in")
+    parser.add_argument(
+        "--noinput",
+        "--no-input",
+        dest="no_input",
+        action="store_true",
+        help="ask no questions: --email is required, and DJANGO_SUPERUSER_PASSWORD must contain the password",
+    )
+    return parser
+
+
+def createsuperuser(words: list[str]) -> None:
+    """Create an account that may do everything; asks on a terminal, and nowhere else."""
+    options = PARSERS[words[0]]().parse_args(words[1:])
+    example = "DJANGO_SUPERUSER_PASSWORD=... crowdrag createsuperuser --no-input --email you@example.org"
+    email = ["--email", options.email] if options.email else []
+    if options.no_input:
+        has_email = options.email or os.environ.get("DJANGO_SUPERUSER_EMAIL")
+        if not has_email or not os.environ.get("DJANGO_SUPERUSER_PASSWORD"):
+            raise Problem(f"An email address and a password are required. For example: {example}")
+        manage([words[0], "--no-input", *email])
+        return
+    if not sys.stdin.isatty():
+        raise Problem(f"No account was created, since there is no terminal to ask questions on. In a script: {example}")
+    try:
+        manage([words[0], *email])
+    except EOFError:
+        raise Problem("No account was created, since the input ended.") from None
+
+
 def _add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help=usage.JSON_HELP)
 
@@ -336,6 +405,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "backup": backup,
     "drill": drill,
     "restore": restore,
+    "createsuperuser": createsuperuser,
 }
 #: The options of each command; docs/reference/commands.md is generated from them.
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
@@ -348,6 +418,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "backup": _backup_parser,
     "drill": _drill_parser,
     "restore": _restore_parser,
+    "createsuperuser": _superuser_parser,
 }
 
 if __name__ == "__main__":

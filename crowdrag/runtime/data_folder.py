@@ -92,6 +92,11 @@ class DataFolder:
         return self.root / "postgres"
 
     @property
+    def has_database(self) -> bool:
+        """Whether PostgreSQL's data have been created."""
+        return (self.postgres / "PG_VERSION").exists()
+
+    @property
     def valkey(self) -> Path:
         """Valkey's append-only file."""
         return self.root / "valkey"

@@ -68,6 +68,7 @@ def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
                 raise
             _verify_rows(url, manifest)
             _move_in(folder, staging)
+            environment.note_identity_key(folder, manifest["keys"]["CROWDRAG_IDENTITY_KEY"])
             note.unlink()
             _forget_messages(folder)
             _prepare(folder, env)
@@ -125,7 +126,7 @@ def _check(manifest: dict[str, Any], staging: Path) -> None:
         )
     for name, file in environment.KEYS.items():
         key, meant = os.environ.get(name), manifest["keys"][name]
-        if key and backups.fingerprint(key) != meant:
+        if key and environment.fingerprint(key) != meant:
             raise Problem(f"{name} is not the key of the backed up system (fingerprint {meant}): set that one.")
         if not key and not (staging / "keys" / file).exists():
             raise Problem(
