@@ -226,7 +226,10 @@ EMAIL_URL = env.str("EMAIL_URL", default="")
 MAIL_FOLDER = DATA_DIR / "mail"
 SENDS_MAIL = EMAIL_URL != ""
 HAS_MAIL_SERVER = EMAIL_URL.startswith("smtp")
-vars().update(env.email_url_config(EMAIL_URL or f"filemail:///{MAIL_FOLDER}"))
+_email = env.email_url_config(EMAIL_URL or f"filemail:///{MAIL_FOLDER}")
+if _email["EMAIL_FILE_PATH"]:
+    _email["EMAIL_BACKEND"] = "crowdrag.mail.private_files.EmailBackend"
+vars().update(_email)
 EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=30)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="CrowdRAG <crowdrag@localhost>")
 

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -53,11 +54,6 @@ def chunks(file: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def fingerprint(key: str) -> str:
-    """Return a few characters that distinguish keys and reveal nothing about them."""
-    return hashlib.sha256(b"crowdrag key " + key.encode()).hexdigest()[:12]
-
-
 def files_below(root: Path) -> list[Path]:
     """Return every file below a folder, in a fixed order."""
     return sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
@@ -81,10 +77,12 @@ def _one(connection: psycopg.Connection[Any], query: LiteralString, table: str) 
 
 
 def backup(folder: DataFolder, target: Path) -> dict[str, Any]:
-    """Write a backup; return its manifest. Raises Problem if any part of it is unavailable."""
+    """Write a backup; return its manifest. Raises Problem if there is no system or any part of it is unavailable."""
     if target.is_dir():
         raise Problem(f"{target} is a folder. Name a file: crowdrag backup {target / 'crowdrag.tar'}")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.parent.is_dir():
+        raise Problem(f"There is no folder {target.parent}. Create it, or name a file in another folder.")
+    embedded_stores.require_system(folder)
     partial = target.with_name(f"{target.name}.partial")
     with (
         embedded_stores.borrow(folder) as env,
@@ -112,6 +110,8 @@ def dump_database(url: str, dump: Path) -> tuple[dict[str, int], str]:
         row = connection.execute("SELECT pg_export_snapshot(), current_setting('server_version')").fetchone()
         assert row is not None
         counts = row_counts(connection)
+        if not counts:
+            raise Problem("The database contains no tables, so there is nothing to back up. Is DATABASE_URL correct?")
         options = ["--format=custom", "--no-owner", "--no-privileges", "--schema=public", f"--snapshot={row[0]}"]
         completed = subprocess.run(
             [program("pg_dump"), *options, f"--file={dump}", f"--dbname={url}"],
@@ -169,7 +169,7 @@ def _add_keys(folder: DataFolder, tar: tarfile.TarFile, members: dict[str, dict[
     for name, file in environment.KEYS.items():
         if not os.environ.get(name):
             _add(tar, members, f"keys/{file}", folder.keys / file)
-    return {name: fingerprint(value) for name, value in stored.items()}
+    return {name: environment.fingerprint(value) for name, value in stored.items()}
 
 
 def _add(tar: tarfile.TarFile, members: dict[str, dict[str, object]], name: str, path: Path) -> None:
@@ -197,29 +197,44 @@ def _sync_folder(path: Path) -> None:
         os.close(fd)
 
 
-def summary(target: Path, manifest: dict[str, Any]) -> str:
-    """Return the line that the command prints."""
+def summary(folder: DataFolder, target: Path, manifest: dict[str, Any]) -> str:
+    """Return the lines that the command prints."""
     rows = sum(manifest["tables"].values())
     files = sum(name.startswith("files/") for name in manifest["members"])
     size = target.stat().st_size / MEGABYTE
-    what = f"{rows:,} rows of {len(manifest['tables'])} tables, {files:,} files, {size:,.1f} MB"
-    return f"{target}: {what}. It holds keys: keep it safe."
+    what = f"{rows:,} rows in {len(manifest['tables'])} tables, {files:,} files, {size:,.1f} MB"
+    keys = "It contains the secret keys: store it safely."
+    return f"{target}: {what}. {keys}\nData folder: {folder.root}"
 
 
-def record_backup(folder: DataFolder, facts: dict[str, Any]) -> str:
-    """Record the backup; return what went wrong, or nothing. A backup is valid even if it was not recorded."""
-    with embedded_stores.borrow(folder) as env:
-        completed = subprocess.run(
-            [sys.executable, "-m", "django", "note_backup"],
-            input=json.dumps(facts),
-            env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
-            cwd=REPOSITORY,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    return (
-        ""
-        if completed.returncode == 0
-        else f"It could not be noted: {(completed.stderr.strip() or 'no reason').splitlines()[-1]}"
-    )
+def record(folder: DataFolder, facts: dict[str, Any]) -> str:
+    """Record a backup, a drill or a restore in the system; return why that failed, or nothing.
+
+    What was done is valid even if it was not recorded.
+    """
+    try:
+        embedded_stores.require_system(folder)
+        with embedded_stores.borrow(folder) as env:
+            completed = subprocess.run(
+                [sys.executable, "-m", "django", "note_backup"],
+                input=json.dumps(facts),
+                env={**environment.child_environment(folder), **env, **environment.read_keys(folder)},
+                cwd=REPOSITORY,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+    except Problem as problem:
+        return str(problem)
+    return "" if completed.returncode == 0 else reason_of(completed.stderr)
+
+
+# The first line of an exception in a traceback, or of an error of a management command.
+_EXCEPTION = re.compile(r"^(?:[\w.]+(?:Error|Exception)|ImproperlyConfigured\S*|[\w.]+\.[A-Z]\w+): ")
+
+
+def reason_of(stderr: str) -> str:
+    """Return the reason in a failed command's output: the last exception, which may continue on further lines."""
+    lines = stderr.strip().splitlines()
+    starts = [number for number, line in enumerate(lines) if _EXCEPTION.match(line)]
+    return "\n".join(lines[starts[-1] :] if starts else lines[-5:]) or "no reason was given"

@@ -70,6 +70,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 MEGABYTE = 1024 * 1024
 
 
+def others_can_enter(path: Path) -> bool:
+    """Return whether anybody but the owner has rights on a folder."""
+    return bool(path.stat().st_mode & 0o077)
+
+
 @dataclass(frozen=True)
 class DataFolder:
     """One data folder. A copy made while nothing runs is a copy of the system."""
@@ -85,6 +90,11 @@ class DataFolder:
     def postgres(self) -> Path:
         """PostgreSQL's data."""
         return self.root / "postgres"
+
+    @property
+    def has_database(self) -> bool:
+        """Whether PostgreSQL's data have been created."""
+        return (self.postgres / "PG_VERSION").exists()
 
     @property
     def valkey(self) -> Path:
@@ -115,6 +125,11 @@ class DataFolder:
     def temporary(self) -> Path:
         """Uploads in progress; on the same disk as `files`, so that they are moved and not copied."""
         return self.root / "tmp"
+
+    @property
+    def mail(self) -> Path:
+        """Emails as files, if there is no mail server: they contain links by which people sign in or join."""
+        return self.root / "mail"
 
     @property
     def mark(self) -> str:
@@ -157,8 +172,10 @@ class DataFolder:
         """Create the folders; raise a Problem that says what to do if that is not allowed."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            for path in (self.logs, self.run, self.files, self.temporary, self.keys):
+            for path in (self.logs, self.run, self.files, self.temporary, self.keys, self.mail):
                 path.mkdir(mode=0o700, exist_ok=True)  # participants' texts and data pass through all of them
+            if others_can_enter(self.mail):  # earlier releases created it with the default mode
+                self.mail.chmod(0o700)
         except OSError as error:
             raise Problem(
                 f"The data folder {self.root} cannot be written ({error.strerror}). "

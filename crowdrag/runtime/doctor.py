@@ -8,14 +8,20 @@ import shutil
 import sys
 import threading
 import time
-import urllib.parse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import Any
 
-from crowdrag.runtime import data_folder, embedded_stores, environment, local_model, web
+from crowdrag.runtime import (
+    data_folder,
+    embedded_stores,
+    environment,
+    local_model,
+    operator_services,
+    settings_check,
+    web,
+)
 from crowdrag.runtime.data_folder import MEGABYTE, REPOSITORY, DataFolder, Problem
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
@@ -92,15 +98,25 @@ def key_files(folder: DataFolder) -> Finding:
     present = [name for name, file in environment.KEYS.items() if os.environ.get(name) or (folder.keys / file).exists()]
     if len(present) < len(environment.KEYS):
         return Finding("Keys", NOTE, f"{len(present)} of {len(environment.KEYS)}", "The first start creates them.")
-    if folder.keys.exists() and folder.keys.stat().st_mode & 0o077:
+    if folder.keys.exists() and data_folder.others_can_enter(folder.keys):
         return Finding("Keys", WRONG, str(folder.keys), f"Others can enter: chmod 700 {folder.keys}")
     return Finding("Keys", OK, "3, private")
+
+
+def emails(folder: DataFolder) -> Finding:
+    """Whether emails in files are private."""
+    path = environment.mail_folder(folder)
+    if path is None:
+        return Finding("Emails", OK, "not written to files")
+    if path.exists() and data_folder.others_can_enter(path):
+        return Finding("Emails", WRONG, f"in {path}", f"Others can read invitation links there: chmod 700 {path}")
+    return Finding("Emails", OK, f"in {path}, private")
 
 
 def system(folder: DataFolder) -> Finding:
     """Whether the system runs, and each of its services."""
     if not data_folder.is_running(folder):
-        return Finding("System", NOTE, "does not run", "Start it with `crowdrag up` or `crowdrag demo`.")
+        return Finding("System", NOTE, "is not running", "Start it with `crowdrag up` or `crowdrag demo`.")
     status = data_folder.read_status(folder)
     if space := status.get("space"):
         reasons = [entry["reason"] for entry in status.get("services", {}).values() if entry["state"] != "ready"]
@@ -117,16 +133,15 @@ def system(folder: DataFolder) -> Finding:
         )
         return Finding("System", WRONG, f"{len(services) - len(unwell)} of {len(services)} services ready", advice)
     restarts = sum(entry["restarts"] for entry in services.values())
-    return Finding(
-        "System", OK, f"{len(services)} services ready, {restarts} restarts, {status.get('url', 'no web here')}"
-    )
+    times = f"{restarts} {'restart' if restarts == 1 else 'restarts'}"
+    return Finding("System", OK, f"{len(services)} services ready, {times}, {status.get('url', 'no web here')}")
 
 
 def port(folder: DataFolder) -> Finding:
     """Whether the web server's port is free, if the web server does not run."""
     status = data_folder.read_status(folder)
     if data_folder.is_running(folder) and status.get("url"):
-        return Finding("Port", OK, f"{urllib.parse.urlsplit(status['url']).port}, ours")
+        return Finding("Port", OK, f"{status.get('port')}, ours")
     wished = int(os.environ.get("PORT") or 8000)
     try:
         web.listen("127.0.0.1", wished).close()
@@ -135,40 +150,37 @@ def port(folder: DataFolder) -> Finding:
     return Finding("Port", OK, f"{wished} is free")
 
 
+def settings(folder: DataFolder) -> Finding:
+    """Whether the variables of the environment are valid, and all of them known."""
+    settings_check.drop_empty_numbers()
+    if problems := settings_check.problems():
+        return Finding("Settings", WRONG, f"{len(problems)} not valid", "\n".join(problems))
+    try:
+        environment.refuse_other_identity_key(folder)
+    except Problem as problem:
+        return Finding("Settings", WRONG, "another key", str(problem))
+    if unknown := settings_check.unknown_names():
+        return Finding("Settings", NOTE, f"{len(unknown)} unknown", "\n".join(unknown))
+    return Finding("Settings", OK, "valid")
+
+
 def postgresql(folder: DataFolder) -> Finding:
     """Whether PostgreSQL answers, and its version."""
-    import psycopg
-
-    url = environment.missing_variables(folder)["DATABASE_URL"]
-    try:
-        with psycopg.connect("postgresql://" + url.split("://", 1)[1], connect_timeout=5) as connection:
-            row = connection.execute("SELECT current_setting('server_version')").fetchone()
-    except psycopg.Error as error:
-        return Finding(
-            "PostgreSQL",
-            WRONG,
-            "does not respond",
-            f"{str(error).strip().splitlines()[-1]} (DATABASE_URL, or {folder.logs})",
-        )
-    kind = "of this folder" if environment.embeds_postgres() else "yours"
-    return Finding("PostgreSQL", OK, f"{row[0] if row else '?'}, {kind}")
+    return _service(folder, "PostgreSQL", "DATABASE_URL", operator_services.postgresql_version)
 
 
 def broker(folder: DataFolder) -> Finding:
     """Whether the broker answers, and its version."""
-    from kombu import Connection
+    return _service(folder, "Broker", "BROKER_URL", operator_services.broker_version)
 
-    url = environment.missing_variables(folder)["BROKER_URL"]
-    kind = "of this folder" if environment.embeds_valkey() else "yours"
+
+def _service(folder: DataFolder, title: str, name: str, ask: Callable[[str], str]) -> Finding:
     try:
-        with Connection(url, connect_timeout=5) as connection:
-            channel: Any = connection.default_channel
-            info = channel.client.info("server")
+        version = ask(environment.missing_variables(folder)[name])
     except Exception as error:  # noqa: BLE001 - whatever it is, it does not respond
-        return Finding("Broker", WRONG, "does not respond", f"{error} (BROKER_URL, or {folder.logs})")
-    return Finding(
-        "Broker", OK, f"{info.get('server_name', 'redis')} {info.get('valkey_version', info['redis_version'])}, {kind}"
-    )
+        why = operator_services.reason(error)
+        return Finding(title, WRONG, "does not respond", f"{why} Check {name}, or the logs in {folder.logs}.")
+    return Finding(title, OK, f"{version}, {'yours' if os.environ.get(name) else 'of this folder'}")
 
 
 def migrations(_folder: DataFolder) -> Finding:
@@ -264,7 +276,7 @@ def neural(_folder: DataFolder) -> Finding:
     return Finding(
         "Neural parts",
         OK,
-        f"torch {torch.__version__} on {device}; all-MiniLM-L6-v2 gives {vectors.shape[-1]} numbers a word",
+        f"torch {torch.__version__} on {device}; all-MiniLM-L6-v2 returns {vectors.shape[-1]} dimensions per token",
     )
 
 
@@ -296,16 +308,33 @@ def release(_folder: DataFolder) -> Finding:
     return Finding("CrowdRAG", OK, f"{installed} in {REPOSITORY}")
 
 
-CHECKS_ALONE: tuple[Check, ...] = (release, python, writing, disk, memory, key_files, system, port, browser)
+CHECKS_ALONE: tuple[Check, ...] = (
+    release,
+    python,
+    writing,
+    disk,
+    memory,
+    settings,
+    key_files,
+    emails,
+    system,
+    port,
+    browser,
+)
 CHECKS_WITH_STORES: tuple[Check, ...] = (postgresql, broker, migrations, storage)
 MODEL_CHECKS: tuple[Check, ...] = (language_model, neural)
 
 
-def examine(folder: DataFolder, within: float = WITHIN) -> list[Finding]:
-    """Return all findings, within some seconds; a check that fails or does not end is a finding too."""
+def examine(folder: DataFolder, within: float = WITHIN, *, must_run: bool = False) -> list[Finding]:
+    """Return all findings, within some seconds; a check that fails or does not end is a finding too.
+
+    With `must_run`, a system that is not running is a fault.
+    """
     parts: dict[str, Callable[[], list[Finding]]] = {
         check.__name__: partial(_run_alone, check, folder) for check in CHECKS_ALONE
     }
+    if must_run:
+        parts[system.__name__] = lambda: [_required(finding) for finding in _run_alone(system, folder)]
     parts["stores"] = partial(_of_stores, folder)
     parts |= {check.__name__: partial(_run_alone, _with_patience(check, within), folder) for check in MODEL_CHECKS}
     findings: dict[str, list[Finding]] = {}
@@ -330,6 +359,10 @@ def left_of(within: float, *, began: float, now: float) -> float:
 
 def _run_alone(check: Check, folder: DataFolder) -> list[Finding]:
     return [_safely(check, folder)]
+
+
+def _required(finding: Finding) -> Finding:
+    return replace(finding, state=WRONG) if finding.state == NOTE else finding
 
 
 def _with_patience(check: Check, within: float) -> Check:
@@ -363,8 +396,8 @@ def _of_stores(folder: DataFolder) -> list[Finding]:
         with embedded_stores.borrow(folder) as variables:
             os.environ.update({name: value for name, value in variables.items() if name not in environment.ADDRESSES})
             return _with_stores(folder, variables)
-    except Problem as problem:
-        return [Finding("Stores", WRONG, "could not be started", str(problem))]
+    except Exception as error:  # noqa: BLE001 - said as a finding
+        return [Finding("Stores", WRONG, "could not be started", str(error))]
 
 
 def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]:
@@ -376,7 +409,7 @@ def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]
 
         django.setup()
     except Exception as error:  # noqa: BLE001 - said as a finding
-        return [*findings, Finding("Settings", WRONG, type(error).__name__, str(error))]
+        return [*findings, Finding("Django", WRONG, "does not start", f"{type(error).__name__}: {error}")]
     finally:
         os.environ.update(before)
     return findings + [_safely(check, folder) for check in (migrations, storage)]

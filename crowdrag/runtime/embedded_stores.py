@@ -20,6 +20,17 @@ from crowdrag.runtime.processes import open_private, tail
 PATIENCE = 120.0
 
 
+def require_system(folder: DataFolder) -> None:
+    """Refuse a folder without a database, for commands that read an existing system: borrowing would create one."""
+    if environment.embeds_postgres() and not folder.has_database:
+        raise Problem(f"There is no CrowdRAG system in {folder.root}. Is CROWDRAG_DATA_DIR set?")
+    if missing := environment.missing_keys(folder):
+        raise Problem(
+            f"{', '.join(missing)}: neither set nor in {folder.keys}. Set the keys of the system, or the "
+            "CROWDRAG_DATA_DIR that contains them."
+        )
+
+
 @contextmanager
 def borrow(folder: DataFolder, *, options: tuple[str, ...] = ()) -> Iterator[dict[str, str]]:
     """Yield the environment of a CrowdRAG process, with the stores available while the block runs."""

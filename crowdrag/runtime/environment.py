@@ -4,6 +4,7 @@ Keys are generated once and stored in files that only their owner can read, neve
 """
 
 import base64
+import hashlib
 import os
 import secrets
 from pathlib import Path
@@ -21,6 +22,11 @@ KEYS = {
 def read_keys(folder: DataFolder) -> dict[str, str]:
     """Return the keys by their environment variables; a variable that is set takes precedence over its file."""
     return {name: os.environ.get(name) or _read_or_make(folder.keys / file) for name, file in KEYS.items()}
+
+
+def missing_keys(folder: DataFolder) -> list[str]:
+    """Return the keys that are neither set nor stored."""
+    return [name for name, file in KEYS.items() if not os.environ.get(name) and not (folder.keys / file).exists()]
 
 
 def _read_or_make(path: Path) -> str:
@@ -54,6 +60,8 @@ ADDRESSES = ("DATABASE_URL", "BROKER_URL", "CROWDRAG_LLM_URL")
 SHARED = ("DATABASE_URL", "BROKER_URL", *KEYS)
 # Variables whose value may be in a file, as containers pass secrets: NAME_FILE is its path.
 FILE_SUFFIX = "_FILE"
+# The words that django-environ takes for true.
+TRUE = frozenset({"true", "on", "ok", "y", "yes", "1"})
 SECRET = (*SHARED, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "EMAIL_URL")
 
 
@@ -72,6 +80,44 @@ def embeds_llm() -> bool:
     return not os.environ.get("CROWDRAG_LLM_URL")
 
 
+def fingerprint(key: str) -> str:
+    """Return a few characters that distinguish keys and reveal nothing about them."""
+    return hashlib.sha256(b"crowdrag key " + key.encode()).hexdigest()[:12]
+
+
+def _identity_note(folder: DataFolder) -> Path:
+    return folder.keys / "identity_key.fingerprint"
+
+
+def note_identity_key(folder: DataFolder, mark: str = "") -> None:
+    """Note the fingerprint of the key that the system encrypts with (`mark`, or that of the current key)."""
+    _identity_note(folder).write_text((mark or fingerprint(read_keys(folder)["CROWDRAG_IDENTITY_KEY"])) + "\n")
+
+
+def refuse_other_identity_key(folder: DataFolder) -> None:
+    """Refuse a key other than the one that the system encrypts with: nothing encrypted before could be read."""
+    note, file = _identity_note(folder), folder.keys / KEYS["CROWDRAG_IDENTITY_KEY"]
+    stored = file.read_text().strip() if file.exists() else ""
+    known = note.read_text().strip() if note.exists() else ""
+    if not known and stored and embeds_postgres() and folder.has_database:
+        known = fingerprint(stored)
+    key = os.environ.get("CROWDRAG_IDENTITY_KEY") or stored
+    if key and known and fingerprint(key) != known:
+        raise Problem(
+            f"CROWDRAG_IDENTITY_KEY is not the key of the system in {folder.root} (fingerprint {known}): stored "
+            "platform IDs and addresses could not be read. Set the earlier key. For another system, set another "
+            f"CROWDRAG_DATA_DIR. If this key is the right one, delete {note if note.exists() else file}."
+        )
+
+
+def mail_folder(folder: DataFolder) -> Path | None:
+    """Return the folder to which emails are written; None if they are sent or printed."""
+    url = os.environ.get("EMAIL_URL")
+    if not url:
+        return folder.mail
+    return Path(url.partition(":///")[2]) if url.startswith("filemail:///") else None
+
+
 def read_secret_files() -> None:
     """Set each unset variable NAME from the file in NAME_FILE."""
     for name, path in list(os.environ.items()):
@@ -88,8 +134,8 @@ def require_explicit() -> None:
     """Refuse to run if an address or a key would be generated here: other machines would have different ones."""
     if missing := [name for name in SHARED if not os.environ.get(name)]:
         raise Problem(
-            f"{', '.join(missing)} must be set: this is one of several processes that are one system, and they share "
-            "them. docs/guides/deployment.md says where they come from. One machine alone: crowdrag up"
+            f"{', '.join(missing)} must be set: all processes of one system need the same values. "
+            "docs/guides/deployment.md says where they come from. On a single machine, run `crowdrag up` instead."
         )
 
 

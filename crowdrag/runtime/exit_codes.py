@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
 MEANINGS: Final[dict[ExitCode, str]] = {
     ExitCode.DONE: "done",
     ExitCode.FAILED: "failed, or a check found a problem; standard error says why",
-    ExitCode.USAGE: "wrong options; nothing was done",
+    ExitCode.USAGE: "wrong usage: an unknown command or option; nothing was done",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     ExitCode.TERMINATED: "stopped by SIGTERM",
 }

@@ -1,6 +1,8 @@
 """`crowdrag up`, `crowdrag demo`, `crowdrag down`: the whole system on this machine."""
 
 import os
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -8,13 +10,17 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from crowdrag.runtime import data_folder, environment, web
+import psycopg
+
+from crowdrag.runtime import data_folder, environment, operator_services, web
+from crowdrag.runtime.backups import libpq
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.local_model import LanguageModel, what_is_missing
 from crowdrag.runtime.processes import open_private, tail
 from crowdrag.runtime.service_monitor import Service
-from crowdrag.runtime.supervisor import StopRequested, Supervisor, say, stores
+from crowdrag.runtime.supervisor import TITLE_WIDTH, StopRequested, Supervisor, say, stores
 from crowdrag.runtime.web import Web
 from crowdrag.runtime.workers import QUEUES, Sweep, Worker
 
@@ -38,10 +44,13 @@ def run(folder: DataFolder, wish: StartOptions) -> None:
     folder.create()
     folder.check_space()
     refuse_after_half_a_restore(folder)
-    listener = _listen(wish) if "web" in wish.only else None
+    operator_services.require_answers(wish.only)
+    listener = None
     began = time.monotonic()
     try:
+        # The lock comes before the port: a second start names the system that runs, not its web server.
         with Supervisor(folder) as supervisor, suppress(StopRequested):
+            listener = _listen(wish) if "web" in wish.only else None
             say(f"CrowdRAG  ({folder.root})")
             _start(supervisor, wish, listener)
             supervisor.facts["ready_after"] = round(time.monotonic() - began, 2)
@@ -72,10 +81,11 @@ def _start(supervisor: Supervisor, wish: StartOptions, listener: socket.socket |
     supervisor.facts |= {"llm_url": supervisor.llm_url}
     supervisor.wait_ready([supervisor.add(service) for service in stores(folder)])
     monitors = [supervisor.add(model)] if model is not None else []
-    supervisor.run_once("Database and files", [sys.executable, "-m", "crowdrag.runtime.preparation"])
+    supervisor.run_once("Database migrations and static files", [sys.executable, "-m", "crowdrag.runtime.preparation"])
+    environment.note_identity_key(folder)
     for service in _processes(folder, wish, listener, supervisor.llm_url):
         if isinstance(service, Web):
-            supervisor.facts["url"] = service.url
+            supervisor.facts |= {"url": service.public_url, "port": service.port}
         monitors.append(supervisor.add(service))
     supervisor.wait_ready(monitors)
 
@@ -84,7 +94,7 @@ def _language_model(folder: DataFolder) -> LanguageModel | None:
     if not environment.embeds_llm():
         return None
     if reason := what_is_missing():
-        say(f"  {'Language model':28}left out: {reason}")
+        say(f"  {'Language model':{TITLE_WIDTH}}left out: {reason}")
         return None
     return LanguageModel(folder)
 
@@ -108,9 +118,31 @@ def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:
             say(f"  (Port {DEFAULT_PORT} is taken{web.describe_holder(DEFAULT_PORT)}, so this is the next free one.)")
     elif url:
         say(f"  Address   {url}")
-        say("  Create your own account: crowdrag createsuperuser")
+        if not _has_account(supervisor.folder):
+            say(f"  Create your account: {own_command(supervisor.folder)} createsuperuser")
+    if url and (warning := web.unreachable_by_others(wish.host)):
+        say(f"  {warning}")
     say("")
     say("Ctrl-C stops everything.")
+
+
+def _has_account(folder: DataFolder) -> bool:
+    """Return whether anybody can sign in."""
+    with psycopg.connect(libpq(environment.missing_variables(folder)["DATABASE_URL"])) as connection:
+        row = connection.execute("SELECT EXISTS (SELECT FROM studies_user)").fetchone()
+    return bool(row and row[0])
+
+
+def own_command(folder: DataFolder) -> str:
+    """Return how to call `crowdrag` for this folder in another terminal, where it may not be on PATH."""
+    program = Path(sys.executable).with_name("crowdrag")
+    found = shutil.which("crowdrag")
+    if found and program.exists() and Path(found).samefile(program):
+        command = "crowdrag"
+    else:
+        command = str(program) if program.exists() else f"{sys.executable} -m crowdrag.runtime.cli"
+    is_default = folder.root == REPOSITORY / "var"
+    return command if is_default else f"CROWDRAG_DATA_DIR={shlex.quote(str(folder.root))} {command}"
 
 
 def refuse_after_half_a_restore(folder: DataFolder) -> None:
@@ -144,7 +176,7 @@ def detach(folder: DataFolder, arguments: list[str]) -> None:
             os.truncate(log, 0)  # it may contain a password
             return
         time.sleep(0.1)
-    raise Problem(tail(log, 40))
+    raise Problem(tail(log, 40).removeprefix("crowdrag: "))
 
 
 def down(folder: DataFolder, patience: float = 120.0) -> None:

@@ -32,7 +32,10 @@ EXIT_HANGS = 70  # EX_SOFTWARE
 def serve(folder: DataFolder, part: str, host: str, port: int) -> int:
     """Run a part until it ends; return the exit status."""
     folder.create()
+    environment.note_identity_key(folder)
     if part == "web":
+        if warning := web.unreachable_by_others(host):
+            say(warning)
         return PartRunner(ForegroundWeb(folder, web.listen(host, port), _llm_url(), drain=_drain())).run()
     return PartRunner(_worker(folder, part)).run()
 

@@ -68,6 +68,7 @@ def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
                 raise
             _verify_rows(url, manifest)
             _move_in(folder, staging)
+            environment.note_identity_key(folder, manifest["keys"]["CROWDRAG_IDENTITY_KEY"])
             note.unlink()
             _forget_messages(folder)
             _prepare(folder, env)
@@ -79,7 +80,7 @@ def restore(folder: DataFolder, source: Path, *, force: bool) -> dict[str, Any]:
 def unpack(source: Path, staging: Path) -> dict[str, Any]:
     """Unpack a backup beside the data and verify every checksum; return the manifest."""
     if not source.is_file():
-        raise Problem(f"{source} is not there.")
+        raise Problem(f"There is no file {source}.")
     sums: dict[str, tuple[str, int]] = {}
     try:
         with tarfile.open(source, "r:*") as tar:
@@ -87,11 +88,12 @@ def unpack(source: Path, staging: Path) -> dict[str, Any]:
                 sums[member.name] = _unpack_member(tar, member, staging)
         manifest = json.loads((staging / backups.MANIFEST).read_text())
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
-        raise Problem(f"{source} is not a whole CrowdRAG backup ({error}). Nothing was changed.") from error
+        raise Problem(f"{source} is not a complete CrowdRAG backup ({error}). Nothing was changed.") from error
     expected = {name: (entry["sha256"], entry["size"]) for name, entry in manifest["members"].items()}
     sums.pop(backups.MANIFEST, None)
     if wrong := sorted(name for name in expected.keys() | sums.keys() if expected.get(name) != sums.get(name)):
-        raise Problem(f"{source} is damaged: {', '.join(wrong[:5])} differ from the manifest. Nothing was changed.")
+        names = ", ".join(wrong[:5])
+        raise Problem(f"{source} is damaged: these files do not match the manifest: {names}. Nothing was changed.")
     return dict(manifest)
 
 
@@ -115,14 +117,16 @@ def _unpack_member(tar: tarfile.TarFile, member: tarfile.TarInfo, staging: Path)
 
 
 def _check(manifest: dict[str, Any], staging: Path) -> None:
-    """Reject a backup that this release cannot read, and keys in the environment that differ from the backup's."""
+    """Reject a backup without tables or of a later release, and keys in the environment that differ from its own."""
+    if not manifest["tables"]:
+        raise Problem("The backup contains no tables: it was made of an empty database. Nothing was changed.")
     if manifest["format"] != backups.FORMAT or _release(manifest["crowdrag"]) > _release(__version__):
         raise Problem(
             f"The backup was made by CrowdRAG {manifest['crowdrag']}, and this is {__version__}: install that first."
         )
     for name, file in environment.KEYS.items():
         key, meant = os.environ.get(name), manifest["keys"][name]
-        if key and backups.fingerprint(key) != meant:
+        if key and environment.fingerprint(key) != meant:
             raise Problem(f"{name} is not the key of the backed up system (fingerprint {meant}): set that one.")
         if not key and not (staging / "keys" / file).exists():
             raise Problem(
@@ -268,7 +272,7 @@ def figures(manifest: dict[str, Any]) -> dict[str, Any]:
 def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> DrillResult:
     """Restore a backup into an empty system, verify it, and remove it. Raises Problem if there is no backup."""
     if not source.is_file():
-        raise Problem(f"{source} is not there.")
+        raise Problem(f"There is no file {source}.")
     where = place or folder.root
     where.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -281,7 +285,9 @@ def drill(folder: DataFolder, source: Path, *, place: Path | None = None) -> Dri
                     False, time.monotonic() - began, f"{command[0]}: {output[-2000:] or 'no reason was given'}"
                 )
     manifest = _manifest(source)
-    return DrillResult(True, time.monotonic() - began, "Restored whole; what must hold of the data holds.", manifest)
+    return DrillResult(
+        True, time.monotonic() - began, "The backup can be restored, and all consistency checks passed.", manifest
+    )
 
 
 @contextmanager

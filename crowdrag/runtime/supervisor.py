@@ -30,6 +30,8 @@ STATUS_EVERY = 1.0
 SPACE_EVERY = 5.0
 SPACE_LOW = 300
 WAIT_FOR_COMMANDS = 120.0
+# Columns for the name of a service or step in the output.
+TITLE_WIDTH = 38
 
 
 class StopRequested(Exception):  # noqa: N818 - it is no error
@@ -122,9 +124,8 @@ class Supervisor:
             for monitor in list(waiting):
                 if monitor.is_ready:
                     waiting.remove(monitor)
-                    self._tell(
-                        f"  {monitor.service.title:28}ready in {monitor.seconds_to_ready:4.1f} s   {monitor.detail}"
-                    )
+                    took = f"ready in {monitor.seconds_to_ready:4.1f} s"
+                    self._tell(f"  {monitor.service.title:{TITLE_WIDTH}}{took}   {monitor.detail}")
                 elif monitor.is_hopeless:
                     raise Problem(monitor.last_words())
             time.sleep(TICK / 2)
@@ -156,7 +157,7 @@ class Supervisor:
         if process.returncode != 0:
             raise Problem(f"{title} failed with status {process.returncode}. The end of {log}:\n{tail(log, 25)}")
         if not echo:
-            self._tell(f"  {title:28}done in {time.monotonic() - began:5.1f} s")
+            self._tell(f"  {title:{TITLE_WIDTH}}done in {time.monotonic() - began:5.1f} s")
 
     def _echo(self, log: os.PathLike[str], start: int) -> int:
         """Print what was added to a log; return where it ends now."""

@@ -10,7 +10,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("demo", "start everything here, with the demo study and a login"),
         ("up", "start everything here, on http://localhost:8000/"),
         ("down", "stop it"),
-        ("doctor", "check what is here, what is missing and what to do"),
+        ("doctor", "check the installation and say what to fix"),
     ),
     "Data": (
         ("import KIND FILE", "import a corpus, a CSV file, topics, a TREC run, responses or a questionnaire"),
@@ -32,13 +32,32 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("local_endpoint", "create the endpoint of the local language model"),
         ("prolific", "check the connection to Prolific"),
         ("check_invariants", "check that the stored data are consistent"),
-        ("note_backup", "record a backup that another tool made"),
+        ("note_backup", "record a backup that another tool made, from JSON on standard input"),
     ),
 }
 #: Commands for developers and for the services themselves; `crowdrag manage help` lists them.
 INTERNAL: Final = ("demo_study", "reference", "sweep")
+#: Commands of Django and of the libraries, which `crowdrag` runs too.
+DJANGO: Final = frozenset({
+    "changepassword", "check", "clearsessions", "collectstatic", "compilemessages", "createcachetable", "dbshell",
+    "diffsettings", "dumpdata", "findstatic", "flush", "generateschema", "inspectdb", "loaddata", "makemessages",
+    "makemigrations", "migrate", "optimizemigration", "pgtrigger", "remove_stale_contenttypes", "runserver",
+    "sendtestemail", "shell", "showmigrations", "spectacular", "sqlflush", "sqlmigrate", "sqlsequencereset",
+    "squashmigrations", "startapp", "startproject", "test", "testserver",
+})  # fmt: skip
 #: The help of the option for scripts, the same for every command that prints a result.
 JSON_HELP: Final = "print the result as one JSON object, and nothing else, to standard output"
+
+
+def names() -> set[str]:
+    """Return the names of all commands."""
+    return {*(command.split()[0] for group in GROUPS.values() for command, _purpose in group), *INTERNAL, *DJANGO}
+
+
+def purpose(name: str) -> str:
+    """Return what a command of the product does, as a sentence."""
+    (found,) = [text for group in GROUPS.values() for command, text in group if command.split()[0] == name]
+    return f"{found[0].upper()}{found[1:]}."
 
 
 def text() -> str:

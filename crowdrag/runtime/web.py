@@ -7,6 +7,7 @@ import shutil
 import socket
 import sys
 import time
+import urllib.parse
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from crowdrag.runtime.service_monitor import Launch, Service
 
 # A web server whose supervisor was killed a moment ago may still hold the port.
 GRACE = 2.0
+# Addresses of this machine alone, and of all networks.
+LOCAL = ("127.0.0.1", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
 TRIES = 100
 
 
@@ -37,7 +41,7 @@ def listen(host: str, port: int) -> socket.socket:
                 ) from error
             if time.monotonic() > deadline:
                 raise Problem(
-                    f"Port {port} is taken{describe_holder(port)}. Stop that, or take another port: "
+                    f"Port {port} is taken{describe_holder(port)}. Stop that process, or choose another port: "
                     f"PORT={port + 1} crowdrag up"
                 ) from error
         time.sleep(0.1)
@@ -61,6 +65,20 @@ def _bound(host: str, port: int) -> socket.socket:
         bound.close()
         raise
     return bound
+
+
+def _listed(variable: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(variable, "").split(",") if part.strip()]
+
+
+def unreachable_by_others(host: str) -> str:
+    """Return a warning if the web listens for other machines, but answers them with an error; otherwise nothing."""
+    if host in (*LOCAL, "localhost") or _listed("ALLOWED_HOSTS"):
+        return ""
+    return (
+        "Visitors from other machines get error 400: set ALLOWED_HOSTS to the names of this server, "
+        "for example ALLOWED_HOSTS=study.example.org,localhost"
+    )
 
 
 def describe_holder(port: int) -> str:
@@ -97,9 +115,22 @@ class Web(Service):
 
     @property
     def url(self) -> str:
-        """The address for a browser on this machine."""
-        host = "localhost" if self.host in ("127.0.0.1", "0.0.0.0") else self.host
-        return f"http://{host}:{self.port}/"
+        """The address on this machine."""
+        host = "localhost" if self.host in (*LOCAL, *EVERYWHERE) else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    @property
+    def public_url(self) -> str:
+        """The address for a browser, which `ALLOWED_HOSTS` must allow."""
+        names, origins = _listed("ALLOWED_HOSTS"), _listed("CSRF_TRUSTED_ORIGINS")
+        host = urllib.parse.urlsplit(self.url).netloc.rpartition(":")[0]
+        https = os.environ.get("HTTPS", "").strip().lower() in environment.TRUE
+        if not names or (not https and {"*", host} & set(names)):
+            return self.url
+        if origins:
+            return f"{origins[0].rstrip('/')}/"
+        name = host if names[0] == "*" else names[0].removeprefix(".")
+        return f"https://{name}/" if https else f"http://{name}:{self.port}/"
 
     def launch(self) -> Launch:
         """Return gunicorn's command."""

@@ -26,9 +26,9 @@ class Queue:
 QUEUES = (
     Queue("default", "Worker", os.environ.get("WORKERS_DEFAULT", "2")),
     # Many calls are in flight within one task, so two tasks keep a model server busy.
-    Queue("llm", "Worker for models", os.environ.get("WORKERS_LLM", "2")),
+    Queue("llm", "Worker (language models)", os.environ.get("WORKERS_LLM", "2")),
     # One job per device.
-    Queue("gpu", "Worker for the neural parts", os.environ.get("WORKERS_GPU", "1")),
+    Queue("gpu", "Worker (neural models)", os.environ.get("WORKERS_GPU", "1")),
 )
 
 

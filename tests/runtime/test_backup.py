@@ -11,8 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from crowdrag import __version__
 from crowdrag.runtime import backups, restore
-from crowdrag.runtime.data_folder import Problem
+from crowdrag.runtime.data_folder import DataFolder, Problem
 from crowdrag.runtime.postgres import program
 from tests.runtime.conftest import System, rows_of
 
@@ -33,9 +34,10 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
     artifact.parent.mkdir(parents=True, exist_ok=True)
     artifact.write_bytes(os.urandom(100_000))
     target = tmp_path_factory.mktemp("backups") / "crowdrag.tar"
-    running.crowdrag("backup", str(target))
+    said = running.crowdrag("backup", str(target))
     assert target.stat().st_mode & 0o077 == 0, "it holds keys"
     assert [path.name for path in target.parent.iterdir()] == ["crowdrag.tar"]
+    assert str(running.folder.root) in said
     return target
 
 
@@ -43,6 +45,7 @@ def saved(running: System, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_restored_system_is_equal(saved: Path, running: System, system: System) -> None:
     system.crowdrag("restore", str(saved))
     system.up("--only", "web")
+    assert system.query("SELECT file, at = made_at FROM operations_backup") == [(saved.name, True)]
     ours, theirs = (rows_of(s.folder.database_url()) for s in (system, running))
     assert ours == theirs
     assert len(ours) > 10
@@ -129,6 +132,40 @@ def test_a_restore_that_is_killed_leaves_the_database_as_it_was(saved: Path, use
         psql = [program("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.devnull, "-f", "-", used]
         subprocess.run(psql, input=part, capture_output=True, check=False)
         assert psycopg.connect(used).execute("SELECT sum(n) FROM mine").fetchone() == (55,)
+
+
+def test_a_folder_without_a_system_is_not_backed_up(system: System, tmp_path: Path) -> None:
+    target = tmp_path / "b.tar"
+    for command in (("backup", str(target)), ("check_invariants",)):
+        said = system.crowdrag(*command, fails=True)
+        assert str(system.folder.root) in said
+        assert "CROWDRAG_DATA_DIR" in said
+    assert not target.exists()
+    assert not system.folder.root.exists()
+
+
+def test_a_folder_of_backups_is_not_created(tmp_path: Path) -> None:
+    with pytest.raises(Problem):
+        backups.backup(DataFolder(tmp_path / "var"), tmp_path / "typo" / "b.tar")
+    assert not (tmp_path / "typo").exists()
+
+
+def test_a_backup_without_tables_is_not_restored(system: System, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.tar"
+    manifest = {"format": backups.FORMAT, "crowdrag": __version__, "tables": {}, "keys": {}, "members": {}}
+    content = json.dumps(manifest).encode()
+    with tarfile.open(empty, "w") as tar:
+        info = tarfile.TarInfo(backups.MANIFEST)
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+    system.folder.create()
+    assert not restore.drill(system.folder, empty).is_good
+
+
+def test_the_reason_of_a_failed_command_is_all_of_its_last_exception() -> None:
+    said = "Traceback (most recent call last):\n  ...\nx.y.ProgrammingError: no table\nLINE 1: INSERT\n     ^\n"
+    assert backups.reason_of(said) == "x.y.ProgrammingError: no table\nLINE 1: INSERT\n     ^"
+    assert backups.reason_of("CommandError: bad\n") == "CommandError: bad"
 
 
 def test_a_name_that_leads_out_of_the_folder_is_refused(system: System, tmp_path: Path) -> None:

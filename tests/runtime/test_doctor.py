@@ -114,6 +114,28 @@ def test_one_of_several_machines_may_leave_the_models_to_others(
     assert doctor.is_well(findings) == (state == doctor.NOTE)
 
 
+@pytest.mark.parametrize(("mode", "state"), [(0o700, doctor.OK), (0o755, doctor.WRONG)])
+def test_emails_in_files_that_others_can_read_are_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, state: str
+) -> None:
+    mail = tmp_path / "outbox"
+    mail.mkdir(mode=mode)
+    monkeypatch.setenv("EMAIL_URL", f"filemail:///{mail}")
+    assert doctor.emails(DataFolder(tmp_path / "var")).state == state
+    monkeypatch.setenv("EMAIL_URL", "smtp://localhost")
+    assert doctor.emails(DataFolder(tmp_path / "var")).state == doctor.OK
+
+
+@pytest.mark.parametrize(("must_run", "is_well"), [(False, True), (True, False)])
+def test_a_system_that_is_not_running_is_a_fault_if_it_must_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, must_run: bool, is_well: bool
+) -> None:
+    monkeypatch.setattr(doctor, "CHECKS_ALONE", (doctor.system,))
+    monkeypatch.setattr(doctor, "MODEL_CHECKS", ())
+    monkeypatch.setattr(doctor, "_of_stores", lambda _folder: [doctor.Finding("Stores", doctor.OK, "")])
+    assert doctor.is_well(doctor.examine(DataFolder(tmp_path), must_run=must_run)) is is_well
+
+
 def test_files_that_cannot_be_asked_for_are_wrong(settings: Any, tmp_path: Path) -> None:
     assert doctor.storage(DataFolder(tmp_path)).state == doctor.OK
     nobody = storage_settings(f"s3://files?endpoint=http://127.0.0.1:{free_port()}")

@@ -1,5 +1,6 @@
 """What can stand in the way of a start, and what is said then."""
 
+import io
 import os
 import signal
 import socket
@@ -12,8 +13,9 @@ import psutil
 import pytest
 from django.db.utils import ProgrammingError
 
-from crowdrag.runtime import cli, data_folder, environment
+from crowdrag.runtime import cli, data_folder, environment, local_system, web
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
+from crowdrag.runtime.exit_codes import ExitCode
 from crowdrag.runtime.supervisor import Supervisor
 from tests.runtime.conftest import System, eventually, living
 
@@ -118,6 +120,94 @@ def test_two_systems_stand_side_by_side(running: System, system: System) -> None
         assert not data_folder.is_running(system.folder)
 
 
+def test_a_second_start_finds_the_lock_before_the_port(system: System) -> None:
+    """Otherwise it would tell the operator to stop CrowdRAG's own web server."""
+    system.folder.create()
+    lock = system.folder.supervisor_lock
+    assert lock.acquire()
+    data_folder.write_status(system.folder, {"pid": os.getpid(), "url": "http://localhost/"})
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", system.port))
+        own.listen()
+        said = system.crowdrag("up", "--port", str(system.port), fails=True)
+    lock.release()
+    assert str(system.folder.root) in said
+    assert f"PORT={system.port + 1}" not in said
+
+
+@pytest.mark.parametrize(
+    "words", [["nonsense"], ["manage", "nonsense"], ["up", "--port", "99999"], ["up", "--nonsense"]]
+)
+def test_wrong_usage_has_its_own_exit_code(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CROWDRAG_DATA_DIR", str(tmp_path / "var"))
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == ExitCode.USAGE
+    assert words[-1].removeprefix("--") in capsys.readouterr().err
+    assert not (tmp_path / "var").exists()
+
+
+def test_an_account_is_not_created_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CROWDRAG_DATA_DIR", str(tmp_path / "var"))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for words in (["createsuperuser"], ["createsuperuser", "--no-input"]):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        assert ended.value.code == ExitCode.FAILED
+        assert "DJANGO_SUPERUSER_PASSWORD" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({}, "http://localhost:{port}/"),
+        ({"ALLOWED_HOSTS": "a.example.org,localhost"}, "http://localhost:{port}/"),
+        ({"ALLOWED_HOSTS": "*"}, "http://localhost:{port}/"),
+        ({"ALLOWED_HOSTS": ".example.org"}, "http://example.org:{port}/"),
+        ({"ALLOWED_HOSTS": "a.example.org", "HTTPS": "true"}, "https://a.example.org/"),
+        (
+            {
+                "ALLOWED_HOSTS": "localhost,a.example.org",
+                "HTTPS": "on",
+                "CSRF_TRUSTED_ORIGINS": "https://a.example.org",
+            },
+            "https://a.example.org/",
+        ),
+    ],
+)
+def test_the_address_shown_is_one_that_answers(
+    variables: dict[str, str], address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("ALLOWED_HOSTS", "HTTPS", "CSRF_TRUSTED_ORIGINS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        shown = web.Web(DataFolder(tmp_path), listener, "")
+    assert shown.public_url == address.format(port=shown.port)
+
+
+def test_listening_for_others_without_names_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALLOWED_HOSTS", raising=False)
+    assert "ALLOWED_HOSTS" in web.unreachable_by_others("0.0.0.0")
+    assert web.unreachable_by_others("127.0.0.1") == ""
+    monkeypatch.setenv("ALLOWED_HOSTS", "a.example.org")
+    assert web.unreachable_by_others("0.0.0.0") == ""
+
+
+def test_the_shown_command_works_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    shown = local_system.own_command(DataFolder(tmp_path / "a folder"))
+    done = subprocess.run(f"{shown} help", shell=True, cwd="/", capture_output=True, check=False, text=True)
+    assert (done.returncode, "createsuperuser" in done.stdout) == (0, True)
+    assert str(tmp_path) in shown
+    assert str(REPOSITORY / "var") not in local_system.own_command(DataFolder(REPOSITORY / "var"))
+
+
 def test_keys_are_made_once_and_are_private(tmp_path: Path, monkeypatch) -> None:
     for name in environment.KEYS:
         monkeypatch.delenv(name, raising=False)
@@ -129,6 +219,15 @@ def test_keys_are_made_once_and_are_private(tmp_path: Path, monkeypatch) -> None
     assert folder.keys.stat().st_mode & 0o777 == 0o700
     monkeypatch.setenv("SECRET_KEY", "the operator's")
     assert environment.read_keys(folder)["SECRET_KEY"] == "the operator's"
+
+
+def test_the_folder_of_emails_is_private_also_after_an_upgrade(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "var")
+    folder.create()
+    assert folder.mail.stat().st_mode & 0o777 == 0o700
+    folder.mail.chmod(0o755)
+    folder.create()
+    assert folder.mail.stat().st_mode & 0o777 == 0o700
 
 
 def test_the_guard_does_not_start_what_has_no_parent_any_more() -> None:

@@ -19,6 +19,10 @@ def test_the_help_names_every_command_of_the_product_and_no_other() -> None:
     assert not NAMED & set(usage.INTERNAL)
 
 
+def test_every_command_that_can_be_run_is_known() -> None:
+    assert usage.names() == {*cli.COMMANDS, *get_commands()}
+
+
 @pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
 def test_help_is_printed_without_a_database(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(words)

@@ -29,9 +29,9 @@ def page() -> str:
     lines = [_BEGINNING]
     for group, commands in usage.GROUPS.items():
         lines += [f"## {group}", ""]
-        for command, purpose in commands:
+        for command, _purpose in commands:
             name = command.split()[0]
-            lines += [f"### crowdrag {name}", "", f"{purpose[0].upper()}{purpose[1:]}.", "", *_arguments(_parser(name))]
+            lines += [f"### crowdrag {name}", "", usage.purpose(name), "", *_arguments(_parser(name))]
     lines += [
         "## Exit codes",
         "",

@@ -1,12 +1,13 @@
 """The reference of settings: every variable of the environment, its default as the code states it, and its meaning."""
 
 import ast
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from django.conf import settings
+
+from crowdrag.runtime import settings_check
 
 from .markdown import table
 
@@ -23,9 +24,10 @@ begins with `CROWDRAG_`. Lists are separated by commas. Use the same values on a
 otherwise.
 """
 #: By group: the variables and their meanings.
-MEANINGS: Final[dict[str, dict[str, str]]] = tomllib.loads(
-    Path(__file__).with_name("variables.toml").read_text(encoding="utf-8")
-)
+MEANINGS: Final[dict[str, dict[str, str]]] = {
+    group: {variable.name: variable.meaning for variable in variables}
+    for group, variables in settings_check.groups().items()
+}
 _PACKAGES: Final = ("crowdrag", "annotation", "writing", "analysis")
 _READERS: Final = {"get", "getenv", "str", "bool", "int", "float", "list", "db_url"}
 

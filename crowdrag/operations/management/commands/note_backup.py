@@ -1,7 +1,8 @@
-"""Record a backup or a drill from JSON on standard input. The backup commands call it."""
+"""Record a backup or a drill: reads JSON from standard input; kind, file and is_good are required."""
 
 import json
 import sys
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,16 +13,20 @@ from ... import backups
 
 
 class Command(BaseCommand):
-    """`manage.py note_backup`: kind, file and is_good must be told, other figures may."""
+    """`manage.py note_backup`: `backup`, `drill` and `restore` call it, and scripts that back up with other tools."""
 
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, and keep."""
+        """Read and record."""
         try:
             facts = json.load(sys.stdin)
             if "made_at" in facts:
                 facts["made_at"] = parse_datetime(facts["made_at"])
-            backups.record(now=timezone.now(), **facts)
+            backups.record(now=_time(facts.pop("at", "")) or timezone.now(), **facts)
         except (ValueError, TypeError) as error:
-            raise CommandError(f"This cannot be noted: {error}") from error
+            raise CommandError(f"Invalid input: {error}") from error
+
+
+def _time(text: str) -> datetime | None:
+    return parse_datetime(text) if text else None

@@ -1,4 +1,4 @@
-"""List the migrations that this release must apply, and whether the earlier release can serve meanwhile."""
+"""List the migrations that this release must apply; exits with 1 if the upgrade needs downtime."""
 
 import sys
 from typing import Any
@@ -10,7 +10,7 @@ from ... import migration_safety
 
 
 class Command(ResultCommand):
-    """`crowdrag upgrade_plan`: with the new release, before `crowdrag prepare`; status 1 if it takes a stop."""
+    """For the new release, before `crowdrag prepare`; exits with 1 if the upgrade needs downtime."""
 
     help = __doc__
 

@@ -1,4 +1,4 @@
-"""Check the invariants of the data. It changes nothing and may run at any time."""
+"""Checks the consistency of the data; exits with 1 if a check fails. It changes nothing and may run at any time."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ... import invariants
 
 
 class Command(ResultCommand):
-    """`manage.py check_invariants`: ends with a status other than 0 when something does not hold."""
+    """Checks the consistency of the data; exits with 1 if a check fails."""
 
     help = __doc__
 
