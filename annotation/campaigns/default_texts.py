@@ -16,7 +16,7 @@ from ..models import Dimension
 LONGEST_TEXT: Final = 50_000
 
 _PAIRWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has two
+We want to know **what makes an answer useful**. You get several questions that people asked. Each has two
 answers, A on the left and B on the right (on a phone, you switch between them). For each pair, you say which answer is
 better on several aspects. There are no right or wrong opinions. We ask several people the same questions.
 
@@ -28,7 +28,7 @@ better on several aspects. There are no right or wrong opinions. We ask several 
   and do not prefer an answer because it has more of them.
 """)
 _POINTWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get about {items} questions that people asked. Each has one answer.
+We want to know **what makes an answer useful**. You get several questions that people asked. Each has one answer.
 For each, you say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong
 opinions. We ask several people the same questions.
 
@@ -70,7 +70,7 @@ _CHECKS: Final = _(", or that fails the attention checks, which tell you which a
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
 withdraw and have your data erased. You do not need an account, only your personal link. We then erase what you wrote
-and all times. **The options you chose stay**, with nothing that shows who you are. No later analysis counts them, and
+and all times. **Your choices are kept**, without anything that identifies you. No later analysis counts them, and
 someone else judges in your place.
 
 ## What we record
@@ -101,7 +101,7 @@ We publish nothing that says who you are. Please do not write anything in a comm
 """)
 
 
-def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, items: int, checks: int = 0) -> str:
+def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, checks: int = 0) -> str:
     """Return the default instructions for judges, in Markdown and in the study's language.
 
     Parameters
@@ -110,15 +110,15 @@ def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, it
         of the campaign.
     dimensions
         of the campaign, in order; each is explained.
-    items, checks
-        number of items and of attention checks in a questionnaire.
+    checks
+        number of attention checks in a questionnaire.
     """
     with in_study_language(study):
         if kind == CampaignKind.POINTWISE:
-            text = gettext(_POINTWISE).format(items=items)
+            text = gettext(_POINTWISE)
         else:
             neutral = "".join(gettext(_NEUTRAL).format(label=label) for label in _neutral(dimensions))
-            text = gettext(_PAIRWISE).format(items=items, neutral=neutral)
+            text = gettext(_PAIRWISE).format(neutral=neutral)
         if explained := _explained(dimensions):
             text += gettext(_ASKED).format(asked=explained)
         return (text + gettext(_PAGE).format(checks=gettext(_CHECKS) if checks else "")).strip()

@@ -185,10 +185,7 @@ def default_instructions(campaign: Campaign) -> str:
 
 def _usual(campaign: Campaign, checks: int) -> str:
     kind = CampaignKind.POINTWISE if _is_pointwise(campaign) else CampaignKind.PAIRWISE
-    items = read_design(campaign.design).items_per_questionnaire
-    return default_texts.instructions(
-        campaign.study, kind, questions.questions_of(campaign), items=items, checks=checks
-    )
+    return default_texts.instructions(campaign.study, kind, questions.questions_of(campaign), checks=checks)
 
 
 def _has_usual_instructions(campaign: Campaign) -> bool:

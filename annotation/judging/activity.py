@@ -207,6 +207,6 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
 
 def _stays() -> str:
     return _(
-        "We keep the options you chose when judging, with nothing that shows who you are. No later analysis counts "
-        "them, and someone else judges in your place."
+        "Your choices are kept, without anything that identifies you. No later analysis counts them, and someone else "
+        "judges in your place."
     )

@@ -82,7 +82,7 @@ def test_the_texts_that_a_study_begins_with_are_in_its_language() -> None:
             default_texts.consent(study),
             surveys.defaults(study, SurveyKind.ENTRY),
             surveys.defaults(study, SurveyKind.EXIT),
-            judging_texts.instructions(study, "PAIRWISE", [], items=3),
+            judging_texts.instructions(study, "PAIRWISE", []),
             judging_texts.consent(study)["text"],
         ]
 

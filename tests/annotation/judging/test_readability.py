@@ -63,7 +63,7 @@ def instructions(study: Study, kind: str) -> str:
     ensure = (
         default_dimensions.ensure_pointwise if kind == CampaignKind.POINTWISE else default_dimensions.ensure_pairwise
     )
-    return judging.instructions(study, kind, ensure(study=study, now=NOW), items=15, checks=1)
+    return judging.instructions(study, kind, ensure(study=study, now=NOW), checks=1)
 
 
 def test_the_grade_is_that_of_the_published_formula() -> None:
