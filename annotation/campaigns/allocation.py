@@ -40,18 +40,30 @@ class CannotSeparate(ValueError):  # noqa: N818 -- it says what cannot be done
     """The two orders of a pair cannot be put into different questionnaires, because there are too few of them."""
 
 
-def sizes(total: int, most: int, *, remainder: str = EVEN) -> list[int]:
+def sizes(total: int, most: int, *, remainder: str = EVEN, twice: int = 0) -> list[int]:
     """Return the number of items of each questionnaire, at most `most`.
+
+    Pairs that are shown in both orders need two questionnaires, even if one has room for all items.
 
     Parameters
     ----------
     remainder
-        `even`: the sizes differ by one at most; `short`: all but the last one are full.
+        `even`: the sizes differ by one at most; `short`: all but the last one are full, if the orders can be separated
+        so.
+    twice
+        number of pairs that are shown in both orders; each adds two items to the total.
     """
-    number = -(-total // most)
-    if remainder == SHORT:
-        return [most] * (number - 1) + [total - most * (number - 1)] if number else []
-    return [total // number + (index < total % number) for index in range(number)]
+    number = max(-(-total // most), 2 if twice else 0)
+    even = [total // number + (index < total % number) for index in range(number)]
+    if remainder != SHORT or not number:
+        return even
+    short = [most] * (number - 1) + [total - most * (number - 1)]
+    return short if min(short) > 0 and can_separate(short, twice) else even
+
+
+def can_separate(sizes: Sequence[int], twice: int) -> bool:
+    """Return whether both orders of this number of pairs fit into different questionnaires (Gale and Ryser, 1957)."""
+    return sum(min(size, twice) for size in sizes) >= 2 * twice
 
 
 def pack(drawn: Sequence[DrawnItem], sizes: Sequence[int], *, rng: Generator) -> list[list[int]]:

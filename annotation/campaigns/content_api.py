@@ -38,7 +38,9 @@ class DesignRow(serializers.Serializer[Campaign]):
     reverse_share = serializers.FloatField(help_text="Share of pairs shown in both orders.")
     items_per_questionnaire = serializers.IntegerField()
     remainder = serializers.CharField(help_text="What to do if the items do not divide evenly.")
-    seed = serializers.IntegerField(help_text="The same seed draws the same questionnaires from the same responses.")
+    seed = serializers.IntegerField(
+        help_text="The same seed generates the same questionnaires from the same responses."
+    )
     checks = serializers.IntegerField(help_text="Attention checks in each questionnaire (change them under `checks/`).")
     gold = serializers.IntegerField(
         help_text=("Items with known labels in each questionnaire (change them under `checks/`).")

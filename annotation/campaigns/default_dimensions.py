@@ -71,7 +71,7 @@ DIMENSIONS = (
     Default(
         "coverage_deep",
         _("Depth of coverage"),
-        _("Which response explains things more in detail?"),
+        _("Which response explains things in more detail?"),
         _("A response covers a topic deeply if it explains the aspects that it takes up in detail."),
         _("In how much detail does the response explain things?"),
         _("basic"),

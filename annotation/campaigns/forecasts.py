@@ -97,7 +97,7 @@ def forecast(campaign: Campaign) -> Forecast:
         else campaigns_questionnaires.Pool(())
     )
     units, both, topics, words = _planned(campaign, design, pool)
-    sizes = campaigns_questionnaires.sizes(design, units + both)
+    sizes = campaigns_questionnaires.sizes(design, units + both, both_orders=both)
     return _forecast(
         campaign, design, topics=topics, single=pool.single, units=units, both_orders=both, sizes=sizes, words=words
     )
@@ -108,8 +108,8 @@ def _planned(
 ) -> tuple[int, int, int, float | None]:
     """Return units, pairs in both orders, topics, and mean words per questionnaire. Nothing is stored."""
     shown = campaigns_questionnaires.draw(campaign, design, sided=False)
-    units = len({each.both for each in shown})
-    numbers = campaigns_questionnaires.sizes(design, len(shown))
+    units = campaigns_questionnaires.count_units(shown)
+    numbers = campaigns_questionnaires.sizes(design, len(shown), both_orders=len(shown) - units)
     words = sum(each.words for each in shown) / len(numbers) if numbers else None
     return units, len(shown) - units, len({each.topic for each in shown}), words
 

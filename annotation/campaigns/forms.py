@@ -10,7 +10,7 @@ from django import forms
 
 from crowdrag.assignments.terms import TermsForm, form_field
 from crowdrag.studies.models import Study
-from crowdrag.ui.form_sections import FormSection
+from crowdrag.ui.form_sections import FormSection, mark_conditional
 from writing.corpus import versions
 from writing.enums import Origin
 from writing.models import Style
@@ -41,7 +41,9 @@ _CODES: Final = re.compile(r"[\s,;]+")
 
 
 class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """A new campaign: its name and type."""
+    """A new campaign: its name, type, judges, time and pay."""
+
+    TERMS: Final = ("k", "minutes", "pay", "wage_floor", "questionnaires_per_person")
 
     kind = forms.ChoiceField(
         label="Campaign type",
@@ -50,24 +52,50 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
         choices=(
             (CampaignKind.PAIRWISE, "pairwise: compare two responses to one topic"),
             (CampaignKind.POINTWISE, "pointwise: rate one response on scales"),
-            (CampaignKind.EXPERT, "expert: invited experts judge items of another campaign again"),
+            (CampaignKind.EXPERT, "expert: invited experts re-judge items from another campaign"),
         ),
     )
     source = forms.ModelChoiceField(
-        label="Source campaign (expert campaigns only)",
+        label="Source campaign",
         queryset=Campaign.objects.none(),
         required=False,
         empty_label="none",
+        help_text="The experts judge items of this campaign.",
     )
 
     class Meta:
         model = Campaign
-        fields = ("name", "kind", "source")
+        fields = ("name", "kind", "source", "k", "minutes", "pay", "wage_floor", "questionnaires_per_person")
+        formfield_callback = form_field
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         sources = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
         self.fields["source"].queryset = sources.order_by("name", "pk")  # type: ignore[attr-defined]
+        for name in ("pay", "wage_floor"):
+            self.fields[name].of(study.currency)  # type: ignore[attr-defined]
+        mark_conditional(self, "source", "pay")
+
+    def clean(self) -> dict[str, Any]:
+        """Require the pay unless experts judge; only they have a source."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.get("kind") != CampaignKind.EXPERT:
+            cleaned["source"] = None
+            if "pay" in cleaned and cleaned["pay"] is None:
+                self.add_error("pay", "Enter the pay. Enter 0 if the judges are volunteers.")
+        return cleaned
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """The entered terms that differ from the defaults, which depend on the type."""
+        return {name: self.cleaned_data[name] for name in self.TERMS if name in self.changed_data}
+
+    @property
+    def sections(self) -> list[FormSection]:
+        """The essential fields, and two that can be left unchanged."""
+        folded = ("wage_floor", "questionnaires_per_person")
+        essential = [field for field in self if field.name not in folded]
+        return [FormSection("campaign", "Campaign", essential, [self[name] for name in folded])]
 
 
 class CampaignForm(TermsForm):
@@ -133,7 +161,7 @@ class CampaignForm(TermsForm):
     )
     seed = forms.IntegerField(
         label="Random seed", **limits("seed"),
-        help_text="The same seed draws the same questionnaires from the same responses.",
+        help_text="The same seed generates the same questionnaires from the same responses.",
     )  # fmt: skip
 
     class Meta:
@@ -149,6 +177,8 @@ class CampaignForm(TermsForm):
             (name, style.label) for name, style in sorted(versions.current(Style, study=campaign.study).items())
         ]
         self._leave_out()
+        if campaign.kind != CampaignKind.EXPERT:
+            mark_conditional(self, "pay")
 
     def _initial(self) -> dict[str, Any]:
         who = self.campaign.eligibility

@@ -5,10 +5,13 @@ from datetime import datetime
 from typing import Final
 
 from django.db import transaction
+from django.urls import reverse
 
 from crowdrag.studies import money
-from crowdrag.studies.activities import Readiness, undisclosed
-from crowdrag.studies.models import EntryLink
+from crowdrag.studies.activities import Finding, Readiness, undisclosed
+from crowdrag.studies.entry import links
+from crowdrag.studies.enums import EntryKind
+from crowdrag.studies.models import EntryLink, User
 from crowdrag.webhooks import outbox
 
 from ..enums import CampaignState, Judges
@@ -36,18 +39,23 @@ def readiness(
     forecast = forecast or forecasts.forecast(campaign)
     outcome = Readiness()
     if not forecast.items:
-        outcome.problems.append(questionnaires.nothing_to_draw(campaign))
+        nothing = questionnaires.nothing_to_draw(campaign)
+        outcome.problems.append(_finding(campaign, nothing, "campaign_edit", "items", action="Edit the item selection"))
     if not forecast.dimensions:
-        outcome.problems.append("Add at least one question.")
-    if campaign.instructions is None:
-        outcome.problems.append("Write the instructions.")
-    if campaign.consent_text is None:
-        outcome.problems.append("Write the consent text.")
-    if campaign.judges == Judges.CROWD and not campaign.pay:
-        outcome.problems.append("Set the pay per questionnaire.")
+        outcome.problems.append(_finding(campaign, "There are no questions.", "campaign_questions", action="Add one"))
+    for text, name, page in (
+        (campaign.instructions, "instructions", "campaign_instructions"),
+        (campaign.consent_text, "consent text", "campaign_consent"),
+    ):
+        if text is None:
+            outcome.problems.append(_finding(campaign, f"The {name} is missing.", page, action=f"Write the {name}"))
+    # 0 is an amount that somebody entered: the judges are volunteers.
+    if campaign.judges == Judges.CROWD and campaign.pay is None:
+        missing = "The pay per questionnaire is missing. Enter 0 for volunteers."
+        outcome.problems.append(_finding(campaign, missing, "campaign_edit", "id_pay", action="Set the pay"))
     if forecast.is_drawn and not questionnaires.is_current(campaign):
         outcome.problems.append(
-            "A response was erased or excluded after the questionnaires were drawn. Draw them again."
+            "A response was erased or excluded after the questionnaires were generated. Generate them again."
         )
     _of_words(campaign, outcome)
     if forecast.items:
@@ -55,6 +63,12 @@ def readiness(
         _of_people(campaign, forecast, outcome)
         _of_items(campaign, forecast, measures, outcome)
     return outcome
+
+
+def _finding(campaign: Campaign, text: str, page: str, anchor: str = "", *, action: str = "Edit") -> Finding:
+    """Return a problem or a warning with the link to the page of the setup, and the field, where it is resolved."""
+    url = reverse(page, args=[campaign.study.slug, campaign.pk])
+    return Finding(text, url=f"{url}#{anchor}" if anchor else url, action=action)
 
 
 @transaction.atomic
@@ -81,6 +95,23 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
     campaign.state = CampaignState.OPEN
     campaign.save()
     slots.ensure(campaign=campaign, now=now)
+    return campaign
+
+
+@transaction.atomic
+def open_with_link(*, campaign: Campaign, by: User | None, now: datetime) -> Campaign:
+    """Launch a campaign and create an open link to it, if it has none. Experts are invited personally. Idempotent.
+
+    Raises
+    ------
+    NotReady, WrongState
+        Nothing was changed.
+    """
+    campaign = open_campaign(campaign=campaign, now=now)
+    purpose = claims.purpose(campaign)
+    known = EntryLink.objects.filter(study=campaign.study_id, purpose=purpose, kind=EntryKind.OPEN, closed_at=None)
+    if campaign.judges == Judges.CROWD and not known.exists():
+        links.create_open(study=campaign.study, purpose=purpose, label="Open link", by=by, now=now)
     return campaign
 
 
@@ -156,33 +187,34 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
     outcome.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
-            outcome.warnings.append("You set no minimum wage, so you get no warning if judges earn too little.")
+            text = "No minimum wage set: you will not be warned about low pay."
+            outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_wage_floor", action="Set it"))
         elif forecast.wage < campaign.wage_floor:
             amounts = {
                 "wage": money.format_amount(forecast.wage, currency),
                 "floor": money.format_amount(campaign.wage_floor, currency),
                 "minutes": campaign.minutes,
             }
+            text = "With {minutes} minutes, the pay is {wage} per hour. This is below your minimum of {floor}."
             outcome.warnings.append(
-                "With {minutes} minutes, the pay is {wage} per hour. This is below your minimum of {floor}.".format(
-                    **amounts
-                )
+                _finding(campaign, text.format(**amounts), "campaign_edit", "id_pay", action="Change the pay")
             )
     if (speed := forecast.words_per_minute) is not None and speed > FAST:
         words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
-        outcome.warnings.append(
-            (
-                "A questionnaire has about {words} words to read. In {minutes} minutes, judges must read "
-                "{speed} words per minute, without time to answer. Give them more time and pay."
-            ).format(**words)
-        )
+        text = (
+            "A questionnaire has about {words} words to read. In {minutes} minutes, judges must read "
+            "{speed} words per minute, without time to answer. Give them more time and pay."
+        ).format(**words)
+        outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_minutes", action="Change the minutes"))
     if campaign.minimum_seconds is not None and campaign.minimum_seconds > campaign.minutes * 60:
-        outcome.warnings.append(
+        text = (
             "The minimum completion time is longer than the announced time. Judges who keep to the announced "
             "time are flagged as too fast."
         )
+        outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_minimum_seconds", action="Change it"))
     if campaign.lease_minutes < campaign.minutes:
-        outcome.warnings.append("Inactive questionnaires are reassigned before the announced minutes are over.")
+        text = "Inactive questionnaires are reassigned before the announced minutes are over."
+        outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_lease_minutes", action="Change it"))
 
 
 def _of_words(campaign: Campaign, outcome: Readiness) -> None:
@@ -195,9 +227,8 @@ def _of_words(campaign: Campaign, outcome: Readiness) -> None:
     ]
     if labels:
         named = ", ".join(f"“{label}”" for label in dict.fromkeys(labels))
-        outcome.warnings.append(
-            f"Some options are called {named}. The page calls the responses A and B, and on a phone B is below A."
-        )
+        text = f"Some options are called {named}. The page calls the responses A and B, and on a phone B is below A."
+        outcome.warnings.append(_finding(campaign, text, "campaign_questions", action="Edit the questions"))
 
 
 def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> None:
@@ -217,9 +248,12 @@ def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> No
             % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         )
     if forecast.both_orders and campaign.questionnaires_per_person != 1:
-        outcome.warnings.append(
+        text = (
             "People who do several questionnaires may see a pair again in the other order. Allow one "
             "questionnaire per person to avoid this."
+        )
+        outcome.warnings.append(
+            _finding(campaign, text, "campaign_edit", "id_questionnaires_per_person", action="Change it")
         )
 
 
@@ -236,9 +270,8 @@ def _of_items(campaign: Campaign, forecast: Forecast, measures: allocation.Measu
         )
     if design.gold and forecast.gold < design.gold:
         known = known_labels.gold_items(campaign).count()
-        outcome.warnings.append(
-            f"Each questionnaire needs {design.gold} items with known labels, but the campaign has {known}."
-        )
+        text = f"Each questionnaire needs {design.gold} items with known labels, but the campaign has {known}."
+        outcome.warnings.append(_finding(campaign, text, "campaign_checks", action="Add some"))
     if campaign.source is not None and design.rule != PICKED and forecast.units < design.rule_items:
         outcome.warnings.append(f"You requested {design.rule_items} items, but {forecast.units} match the rule.")
     if measures is None:

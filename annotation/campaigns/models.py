@@ -89,20 +89,25 @@ class Campaign(models.Model):
         "Judges per questionnaire",
         default=5,
         validators=within(1, 1000),
-        help_text="Exactly this number of judges is accepted for each questionnaire.",
+        help_text="How many judges complete each questionnaire.",
     )
     instructions = models.ForeignKey(Instructions, models.PROTECT, null=True, blank=True, related_name="campaigns")
     dimensions = models.ManyToManyField(Dimension, through="CampaignDimension", related_name="campaigns")
     state = models.CharField("state", max_length=10, choices=CampaignState.choices, default=CampaignState.DRAFT)
     is_simulated = models.BooleanField("simulated", default=False)
-    pay = AmountColumn("Pay per questionnaire", null=True, blank=True, help_text="Optional for experts.")
+    pay = AmountColumn(
+        "Pay per questionnaire",
+        null=True,
+        blank=True,
+        help_text="Required, except in expert campaigns. 0 for volunteers.",
+    )
     fee = AmountColumn("Platform fee per questionnaire", null=True, blank=True, help_text="In addition to the pay.")
     tax = AmountColumn("Tax per questionnaire", null=True, blank=True, help_text="In addition to the pay and the fee.")
     wage_floor = AmountColumn(
         "Minimum wage per hour",
         null=True,
         blank=True,
-        help_text="You see who earns less, based on the time they took. Leave empty for no warnings.",
+        help_text="You are warned about judges whose hourly pay falls below this. Leave empty for no warnings.",
     )
     minutes = models.PositiveSmallIntegerField(
         "Minutes per questionnaire",

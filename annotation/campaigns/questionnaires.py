@@ -80,10 +80,21 @@ def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[Draw
     return [*once, *(each for index in twice for each in (pairs[index], pairs[index].reverse))]
 
 
-def sizes(design: Design, items: int) -> list[int]:
-    """Return the number of items of each questionnaire, without gold items."""
+def sizes(design: Design, items: int, *, both_orders: int) -> list[int]:
+    """Return the number of items of each questionnaire, without gold items.
+
+    Parameters
+    ----------
+    both_orders
+        number of pairs that are shown in both orders; their orders go to different questionnaires.
+    """
     remainder = allocation.SHORT if design.remainder == SHORT else allocation.EVEN
-    return allocation.sizes(items, design.items_per_questionnaire, remainder=remainder)
+    return allocation.sizes(items, design.items_per_questionnaire, remainder=remainder, twice=both_orders)
+
+
+def count_units(shown: Sequence[DrawnItem]) -> int:
+    """Return the number of pairs or responses, counting the two orders of a pair once."""
+    return len({each.both for each in shown})
 
 
 @transaction.atomic
@@ -116,13 +127,14 @@ def build(*, campaign: Campaign, now: datetime, seed: int | None = None) -> Camp
     if not shown:
         raise NotReady([nothing_to_draw(campaign)])
     try:
-        packed = allocation.pack(shown, sizes(design, len(shown)), rng=rng_of(design, PACKING))
+        numbers = sizes(design, len(shown), both_orders=len(shown) - count_units(shown))
+        packed = allocation.pack(shown, numbers, rng=rng_of(design, PACKING))
     except allocation.CannotSeparate:
         raise NotReady(
             [
                 (
-                    "There are too few questionnaires to separate the two orders of each pair, so someone would "
-                    "see a pair twice. Show fewer pairs in both orders, or put fewer items in a questionnaire."
+                    "The two orders of a pair do not fit into different questionnaires, so someone would see a pair "
+                    "twice. Lower “Pairs shown in both orders (%)” or “Items per questionnaire”."
                 )
             ]
         ) from None

@@ -9,6 +9,7 @@ from crowdrag.studies import money
 
 from ..enums import CampaignKind, CampaignState
 from ..models import Campaign, TrainingItem
+from ..quality import practice
 from . import questions
 from .design import LEAST, PICKED, Design, read_design
 from .forecasts import Forecast
@@ -73,14 +74,18 @@ def _of_checks(campaign: Campaign) -> Iterator[SetupCard]:
     trained = TrainingItem.objects.filter(campaign=campaign).count()
     known = count(design.gold, "item with known labels", "items with known labels")
     text = f"{count(design.checks, 'attention check')} and {known} in each questionnaire, "
-    text += f"{count(trained, 'training item')} before the first one." if trained else "no training."
+    if trained:
+        text += f"{count(trained, 'training item')} before the first one."
+    else:
+        text += "a practice pair before the first one." if practice.applies(campaign) else "no training."
     yield SetupCard("checks", "Checks and training", text, _url(campaign, "campaign_checks"))
 
 
 def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
     if not forecast.items:
         return "Nothing matches yet."
-    per = f"about {design.items_per_questionnaire} per questionnaire"
+    fewest, most = forecast.fewest, forecast.most
+    per = f"{most if fewest == most else f'{fewest} to {most}'} per questionnaire"
     topics = count(forecast.topics, "topic")
     if campaign.kind == CampaignKind.POINTWISE:
         return f"{count(forecast.units, 'response')} on {topics}, {per}."
@@ -110,6 +115,8 @@ def _pay(campaign: Campaign, forecast: Forecast) -> str:
         money.format_amount(amount, currency) for amount in (campaign.pay, forecast.wage, forecast.fee + forecast.tax)
     )
     extra = f", plus {more} for fees and tax" if forecast.fee + forecast.tax else ""
+    if not campaign.pay:
+        return f"Judges are volunteers without pay{extra}."
     return f"{pay} per questionnaire ({wage} per hour){extra}."
 
 
@@ -124,7 +131,7 @@ def _eligibility(campaign: Campaign) -> str:
         rules.append(f"approval rate of at least {who['approval_rate']:g} %")
     if who.get("completed") is not None:
         rules.append(f"at least {who['completed']:,} completed tasks")
-    return f"On a platform: {', '.join(rules)}." if rules else "Everybody may take part."
+    return f"Prolific only: {', '.join(rules)}." if rules else "Everybody may take part."
 
 
 def is_run_here(campaign: Campaign) -> bool:

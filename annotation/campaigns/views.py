@@ -67,11 +67,12 @@ def new(request: HttpRequest, study: Study) -> HttpResponse:
     form = NewForm(study, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = services.create_draft(study=study, now=timezone.now(), **form.cleaned_data)
+            named = {name: form.cleaned_data[name] for name in ("name", "kind", "source")}
+            campaign = services.create_draft(study=study, now=timezone.now(), terms=form.terms, **named)
         except BadCampaign as error:
             put(form, error)
         else:
-            return redirect("campaign_setup", study.slug, campaign.pk)
+            return redirect("campaign_launch", study.slug, campaign.pk)
     context = {"form": form, "section": SECTION}
     return render(request, "annotation/campaigns/new.html", context, status=422 if form.errors else 200)
 
@@ -211,17 +212,19 @@ def _drawn(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Questionnaires drawn.")
+        messages.success(request, "Questionnaires generated.")
     return redirect("campaign_launch", campaign.study.slug, campaign.pk)
 
 
 def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
-        launch.open_campaign(campaign=campaign, now=timezone.now())
+        launch.open_with_link(campaign=campaign, by=request.user, now=timezone.now())  # type: ignore[arg-type] # study_page lets nobody else in
     except CampaignProblem as error:
         messages.error(request, str(error))
         return redirect("campaign_launch", campaign.study.slug, campaign.pk)
-    messages.success(request, "The campaign is open. Create a link or recruit on a platform, so that people can judge.")
+    is_expert = campaign.kind == CampaignKind.EXPERT
+    who = "Invite your experts below." if is_expert else "Send the open link to your judges, or recruit on a platform."
+    messages.success(request, f"The campaign is open. {who}")
     return redirect("campaign_participants", campaign.study.slug, campaign.pk)
 
 

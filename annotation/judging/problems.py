@@ -35,8 +35,8 @@ class EnoughJudged(WorkProblem):
         self.most = most
         super().__init__(
             ngettext(
-                "You have completed the one questionnaire that you can do here.",
-                "You have completed all %(n)s questionnaires that you can do here.",
+                "You have done the one questionnaire available to you.",
+                "You have done all %(n)s questionnaires available to you.",
                 most,
             )
             % {"n": most}

@@ -96,8 +96,12 @@ def count_taken(campaign: Campaign) -> int:
 
 def is_full(campaign: Campaign) -> bool:
     """Return whether newcomers get nothing for now: no slot is free or held by somebody who is still judging."""
-    slots = Slot.objects.filter(campaign=campaign)
-    return not slots.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED)).exists()
+    return not unfinished_slots().filter(campaign=campaign).exists()
+
+
+def unfinished_slots() -> QuerySet[Slot]:
+    """Return the slots that are free or held by somebody who is still judging."""
+    return Slot.objects.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED))
 
 
 def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | None:

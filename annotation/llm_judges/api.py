@@ -68,7 +68,7 @@ class JudgeOrderFields(ModelOrderFields):
 class JudgingOrder(JudgeOrderFields):
     """What a model is to judge."""
 
-    which = serializers.ChoiceField(ItemSelection.choices, required=False, default=ItemSelection.BOTH_ORDERS)
+    which = serializers.ChoiceField(ItemSelection.choices, required=False, default=ItemSelection.ALL)
     n = serializers.IntegerField(
         min_value=1, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Sample size."
     )

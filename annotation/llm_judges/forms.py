@@ -4,13 +4,15 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
+from django.db.models import Q
 
 from crowdrag.studies.models import Study
+from crowdrag.ui.form_sections import mark_conditional
 from writing.llm_writers.forms import PromptForm
 
-from ..enums import Inference, Judges
+from ..enums import CampaignState, Inference, Judges
 from ..models import Campaign, Dimension
-from . import injection, prompts
+from . import injection, llm_campaigns, prompts
 from .injection import InjectionOrder
 from .run_orders import Order
 from .stimuli import ItemSelection
@@ -25,14 +27,19 @@ class AskingForm(PromptForm):
             "{instructions}, {query}, {questions}, {form} and {responses} are replaced for each item with what "
             "people see. A change creates a new version and a new participant."
         ),
-        "temperature": ("The paper uses 0. Leave empty for the server's default, which some models require."),
+        "temperature": (
+            "0 makes answers reproducible. Leave empty for the server's default, which some models require."
+        ),
         "max_tokens": ("Leave empty for the length that the answer format needs. Reasoning models need more."),
     }
 
     source = forms.ModelChoiceField(
         label="Campaign",
         queryset=Campaign.objects.none(),
-        help_text="The model gets the items, instructions and questions of this campaign.",
+        help_text=(
+            "The model gets the items, instructions and questions of this campaign. If a draft has no questionnaires "
+            "yet, they are generated."
+        ),
     )
     inference = forms.ChoiceField(label="Prompting", choices=Inference.choices, initial=Inference.COMBINED)
     justify = forms.BooleanField(
@@ -43,15 +50,23 @@ class AskingForm(PromptForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        campaigns = Campaign.objects.filter(study=study, items__isnull=False, campaign_dimensions__isnull=False)
+        # Drafts have no items before their questionnaires are generated.
+        has_items = Q(items__isnull=False) | Q(state=CampaignState.DRAFT)
+        campaigns = Campaign.objects.filter(has_items, study=study, campaign_dimensions__isnull=False)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
         source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
-        self.fields["seed"].label = "Seed of the sample"
+        self.fields["seed"].label = "Random seed"
+
+    @property
+    def has_campaigns(self) -> bool:
+        """Whether there is a campaign to choose."""
+        return self.fields["source"].queryset.exists()  # type: ignore[attr-defined, no-any-return]
 
     def asking(self, *, now: datetime) -> dict[str, Any]:
-        """Return the settings that both orders share; create the prompt's version if it is new."""
+        """Return the settings that both orders share; create the prompt's version and a draft's items if needed."""
         cleaned = self.cleaned_data
+        llm_campaigns.generate_items(source=cleaned["source"], now=now)
         return {
             "endpoint": cleaned["endpoint"].pk,
             "prompt": self.version(now=now).pk,
@@ -66,19 +81,19 @@ class AskingForm(PromptForm):
 class JudgingForm(AskingForm):
     """Settings of a judging run."""
 
-    which = forms.ChoiceField(label="Items", choices=ItemSelection.choices, initial=ItemSelection.BOTH_ORDERS)
+    which = forms.ChoiceField(label="Items", choices=ItemSelection.choices, initial=ItemSelection.ALL)
     n = forms.IntegerField(
         label="Sample size",
         required=False,
         min_value=1,
         max_value=1_000_000,
-        help_text="Number of pairs or responses, drawn with the seed.",
+        help_text="Required for a random sample: the number of pairs or responses, drawn with the seed.",
     )
     both = forms.BooleanField(
         label="Judge each pair in both orders",
         required=False,
         initial=True,
-        help_text="Otherwise the model sees only the orders that people see.",
+        help_text="If off, only the order shown to people.",
     )
     repeats = forms.IntegerField(
         label="Repetitions",
@@ -89,6 +104,10 @@ class JudgingForm(AskingForm):
     )
 
     field_order = ("endpoint", "source", "which", "n", "both", "inference", "justify", "prompt", "temperature")
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(study, *args, **kwargs)
+        mark_conditional(self, "n")
 
     def clean(self) -> dict[str, Any]:
         """Require the size of a sample."""

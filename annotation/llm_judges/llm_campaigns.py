@@ -1,6 +1,7 @@
 """The campaign for a model's judgments: a copy of the people's campaign."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
@@ -8,6 +9,8 @@ from crowdrag.studies.models import Participant, Study
 from writing.corpus.imports import bulk
 from writing.models import Response
 
+from ..campaigns import questionnaires
+from ..campaigns.problems import NotDraft, NotReady
 from ..enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
 from ..models import (
     Assignment,
@@ -37,6 +40,17 @@ def find_campaign(source: Campaign, inference: str) -> Campaign | None:
         if list(campaign.campaign_dimensions.order_by("position").values_list("dimension", flat=True)) == dimension_ids:
             return campaign
     return None
+
+
+def generate_items(*, source: Campaign, now: datetime) -> None:
+    """Generate the questionnaires of a draft that has none, because they define its items. Idempotent.
+
+    Nothing happens if no item matches the design.
+    """
+    if source.state != CampaignState.DRAFT or questionnaires.is_drawn(source):
+        return
+    with suppress(NotDraft, NotReady):
+        questionnaires.build(campaign=source, now=now)
 
 
 def ensure_items(*, source: Campaign, inference: str, things: Sequence[Stimulus], now: datetime) -> dict[Stimulus, int]:

@@ -72,7 +72,7 @@ class Order(JudgeOrder):
     orders, `repeats` is how often each request is made (the first answer counts).
     """
 
-    which: str = ItemSelection.BOTH_ORDERS
+    which: str = ItemSelection.ALL
     n: int | None = None
     both: bool = True
     repeats: int = 1

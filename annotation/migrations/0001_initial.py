@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
                     "k",
                     models.PositiveSmallIntegerField(
                         default=5,
-                        help_text="Exactly this number of judges is accepted for each questionnaire.",
+                        help_text="How many judges complete each questionnaire.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(1000),
@@ -191,7 +191,10 @@ class Migration(migrations.Migration):
                 (
                     "pay",
                     crowdrag.assignments.terms.AmountColumn(
-                        blank=True, help_text="Optional for experts.", null=True, verbose_name="Pay per questionnaire"
+                        blank=True,
+                        help_text="Required, except in expert campaigns. 0 for volunteers.",
+                        null=True,
+                        verbose_name="Pay per questionnaire",
                     ),
                 ),
                 (
@@ -216,7 +219,7 @@ class Migration(migrations.Migration):
                     "wage_floor",
                     crowdrag.assignments.terms.AmountColumn(
                         blank=True,
-                        help_text="You see who earns less, based on the time they took. Leave empty for no warnings.",
+                        help_text="You are warned about judges whose hourly pay falls below this. Leave empty for no warnings.",
                         null=True,
                         verbose_name="Minimum wage per hour",
                     ),

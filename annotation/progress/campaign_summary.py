@@ -16,7 +16,7 @@ from crowdrag.ui import markdown
 from writing.models import Response
 
 from ..enums import CampaignState
-from ..judging import claims
+from ..judging import claims, slots
 from ..models import Assignment, Campaign, Dimension, Judgment, Slot
 from .overview import Phase, phase
 from .queries import StateCounts, total
@@ -121,8 +121,9 @@ def judging_part(study: Study) -> StepPart | None:
 
 
 def _link(study: Study) -> EntryLink | None:
-    """Return the newest open entry link without an end date to an open campaign; None if there is none."""
+    """Return the newest open entry link without an end date to an open campaign that needs judges, or None."""
     judged = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN)
+    judged = judged.filter(pk__in=slots.unfinished_slots().filter(campaign__study=study).values("campaign"))
     purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
     link = EntryLink.objects.filter(
         study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True

@@ -181,7 +181,7 @@ def rates(whole: StateCounts) -> list[Rate]:
     """
     ended = whole.assigned_total - whole.in_work
     decided = whole.accepted + whole.rejected
-    of_ended, of_decided = "no longer assigned", "decided"
+    of_ended, of_decided = "finished or returned", "decided"
     labels = {
         S.RETURNED: "Returned",
         S.TIMED_OUT: "Timed out",

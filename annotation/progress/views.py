@@ -123,7 +123,7 @@ def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if form is not None and form.is_valid():
         created = link_forms.create(form, study=study, by=request.user, now=now)  # type: ignore[arg-type]
         if not created:
-            messages.success(request, "The link is created.")
+            messages.success(request, "Link created.")
             return redirect(request.path)
     elif form is not None:
         refused = form

@@ -13,7 +13,7 @@ inside one transaction, and must be idempotent.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -229,9 +229,23 @@ def erase_hooks() -> list[ParticipantHook]:
     return list(reversed(_erase_hooks))
 
 
+class Finding(str):
+    """A problem or a warning. `url` is the page on which it is resolved, `action` the text of the link to it."""
+
+    __slots__ = ("action", "url")
+    url: str
+    action: str
+
+    def __new__(cls, text: str, *, url: str = "", action: str = "") -> Self:
+        """Add the link to a text."""
+        finding = super().__new__(cls, text)
+        finding.url, finding.action = url, action
+        return finding
+
+
 @dataclass(frozen=True)
 class Readiness:
-    """Problems that prevent opening something, and warnings to read before opening it."""
+    """Problems that prevent opening something, and warnings to read before opening it; some are a `Finding`."""
 
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -243,17 +257,14 @@ class Readiness:
 
 
 def undisclosed(study: Study) -> list[str]:
-    """Return what participants should be told about the researchers and are not."""
+    """Return a warning if participants are not told what they should know about the researchers."""
     missing = {
-        "who the researchers are": study.researchers,
+        "who you are": study.researchers,
         "how to contact you": study.contact,
         "how and when they are paid": study.payment,
         "how long you keep their data": study.retention,
     }
     if not (names := [name for name, text in missing.items() if not text]):
         return []
-    return [
-        "People are not told {what}. Add it on the page “Description”. They read it before they consent.".format(
-            what=", ".join(names)
-        )
-    ]
+    text = "Participants are not yet told: {what}. They read it before they consent.".format(what=", ".join(names))
+    return [Finding(text, url=reverse("study_about", args=[study.slug]), action="Complete the description")]

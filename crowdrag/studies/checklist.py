@@ -111,10 +111,12 @@ def _row(step: Step, parts: list[StepPart], role: int) -> ChecklistRow:
 
 
 def review_part(study: Study, inbox: Iterable[InboxEntry]) -> StepPart:
-    """Return how much awaits a review, a screening or an answer."""
-    if waiting := sum(entry.count for entry in inbox):
+    """Return how much awaits a review, a screening or an answer. The action leads to the list if there is only one."""
+    entries = [entry for entry in inbox if entry.count]
+    if waiting := sum(entry.count for entry in entries):
         text = ("%(n)d item is waiting" if waiting == 1 else "%(n)d items are waiting") % {"n": waiting}
-        action = Action("Review now", reverse("inbox", args=[study.slug]), Role.REVIEWER)
+        url = entries[0].url if len(entries) == 1 else reverse("inbox", args=[study.slug])
+        action = Action("Review now", url, Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)
     if Arrival.objects.filter(link__study=study).exists():
         return StepPart("Nothing is waiting", Progress.DONE)

@@ -5,6 +5,12 @@ from dataclasses import dataclass, field
 from django import forms
 
 
+def mark_conditional(form: forms.BaseForm, *names: str) -> None:
+    """Mark fields that other answers make required, so that they are not called optional."""
+    for name in names:
+        form.fields[name].is_conditional = True  # type: ignore[attr-defined] # read by templates/ui/_field_optional.html
+
+
 @dataclass(frozen=True)
 class FormSection:
     """Fields of one subject: the essential ones, and those that most people leave unchanged.

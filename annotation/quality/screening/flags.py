@@ -29,7 +29,7 @@ class Proposal:
         return {
             ProposedAction.ACCEPT: "no signals",
             ProposedAction.LOOK: "check",
-            ProposedAction.REJECT: "reject, unless there is an innocent cause",
+            ProposedAction.REJECT: "likely reject",
         }[self.what]
 
     @property

@@ -61,7 +61,7 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
     "straight_lining": SignalWords(
         "Same answer throughout",
         (
-            "All or nearly all answers are the same, or half of them are the same in a row. Only this judge's "
+            "All or nearly all answers are the same, or half of them in a row are the same. Only this judge's "
             "own answers count."
         ),
         ("Pairs that hardly differ, so that a careful judge chose “neither”, or one side that is always better."),

@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from crowdrag.assignments import assignees, review_locks, undo
-from crowdrag.assignments.bulk import BulkResult, Selection
-from crowdrag.assignments.forms import AssigneeForm, BulkAcceptForm, UndoForm
+from crowdrag.assignments.bulk import BulkResult
+from crowdrag.assignments.forms import AssigneeForm, UndoForm
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
@@ -57,6 +57,7 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
         "rows": rows,
         "free": queue.free_places(row.assignment.questionnaire_id for row in rows) if name == "surplus" else {},
         "counts": queue.counts(campaign, now),
+        "now": now.isoformat(),
         "unpaid": queue.unpaid(campaign),
         "list": name,
         "lists": _lists(),
@@ -76,7 +77,7 @@ def screening(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
 @require_POST
 @audited(AuditedContent.PEOPLE)
 def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show how many questionnaires are selected and their cost; decide about them after confirmation."""
+    """Accept or assign the selected questionnaires; reject them after a reason was entered."""
     campaign, by, now = _campaign(study, campaign_id), _user(request), timezone.now()
     name = request.POST.get("decision", "")
     selection = queue.selected(campaign, request.POST.getlist("selected"), by, now)
@@ -86,11 +87,23 @@ def bulk_decision(request: HttpRequest, study: Study, campaign_id: int) -> HttpR
     if name not in {"accept", "reject"} or not selection.rows:
         messages.error(request, "Select at least one questionnaire that awaits review.")
         return _to_queue(request, campaign)
+    if name == "accept":  # at once: it can be undone
+        result = services.accept_each(assignments=selection.rows, by=by, now=now)
+        _report(request, f"{result.done} accepted.", result)
+        return _to_queue(request, campaign)
     is_confirmed = "confirmed" in request.POST
-    form = _bulk_form(name, selection, request.POST if is_confirmed else None)
+    from_platform = any(map(is_from_platform, selection.rows))
+    form = ScreeningRejectForm(request.POST if is_confirmed else None, from_platform=from_platform)
     if is_confirmed and form.is_valid():
-        result = _decide_each(name, form, {"assignments": selection.rows, "by": by, "now": now})
-        _report(request, f"{result.done} {'accepted' if name == 'accept' else 'rejected'}.", result)
+        result = services.reject_each(
+            assignments=selection.rows,
+            reason=form.cleaned_data["reason"],
+            category=form.cleaned_data.get("category", ""),
+            in_full=form.in_full,
+            by=by,
+            now=now,
+        )
+        _report(request, f"{result.done} rejected.", result)
         return _to_queue(request, campaign)
     context = {
         "campaign": campaign,
@@ -136,32 +149,20 @@ def following(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
 
 
 @study_page(Role.REVIEWER)
+@require_POST
 @audited(AuditedContent.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Show the number of unflagged questionnaires; POST accepts them."""
-    campaign, now = _campaign(study, campaign_id), timezone.now()
-    if request.method == "POST":
-        form = BulkForm(request.POST)
-        if form.is_valid():
-            until = form.cleaned_data["until"]
-            done = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=now)
-            _report(request, f"{done.done} accepted.", done)
-        else:
-            messages.error(request, "Check the list first, then accept.")
-        return redirect("screening", study.slug, campaign_id)
-    rows = [
-        row
-        for row in queue.proposing(campaign, ProposedAction.ACCEPT, now)
-        if not _is_locked_by_another(row.assignment, request)
-    ]
-    context = {
-        "campaign": campaign,
-        "rows": rows,
-        "owed": sum(dossier.owed_if_accepted(row.assignment) for row in rows),
-        "until": now.isoformat(),
-        "section": "judging",
-    }
-    return render(request, "annotation/quality/screening/accept_clean.html", context)
+    """Accept the unflagged questionnaires that were submitted before the list was shown. This can be undone."""
+    campaign, form = _campaign(study, campaign_id), BulkForm(request.POST)
+    if form.is_valid():
+        until = form.cleaned_data["until"]
+        result = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=timezone.now())
+        _report(request, f"{result.done} accepted.", result)
+        if not result.done:
+            messages.info(request, "No questionnaire without signals awaits review.")
+    else:
+        messages.error(request, "Open the list, then choose “Accept all unflagged”.")
+    return _to_queue(request, campaign)
 
 
 @study_page(Role.REVIEWER)
@@ -330,7 +331,7 @@ def _proposals() -> list[tuple[str, str]]:
         ("", "all"),
         ("accept", "no signals"),
         ("look", "check"),
-        ("reject", "reject proposed"),
+        ("reject", "likely reject"),
     ]
 
 
@@ -341,19 +342,6 @@ def _assign(request: HttpRequest, study: Study, assignments: list[Assignment]) -
         _report(request, f"{result.done} assigned to {form.cleaned_data['to'] or 'nobody'}.", result)
     else:
         messages.error(request, "Choose a member who is a reviewer or above.")
-
-
-def _bulk_form(name: str, selection: Selection, data: Any) -> BulkAcceptForm | ScreeningRejectForm:
-    if name == "accept":
-        return BulkAcceptForm(data)
-    return ScreeningRejectForm(data, from_platform=any(map(is_from_platform, selection.rows)))
-
-
-def _decide_each(name: str, form: Any, who: dict[str, Any]) -> BulkResult:
-    if name == "accept":
-        return services.accept_each(note=form.cleaned_data["note"], **who)
-    reason, category = form.cleaned_data["reason"], form.cleaned_data.get("category", "")
-    return services.reject_each(reason=reason, category=category, in_full=form.in_full, **who)
 
 
 def _report(request: HttpRequest, text: str, result: BulkResult) -> None:

@@ -166,7 +166,7 @@ def entry_links(request: HttpRequest, study: Study) -> HttpResponse:
         return _show_links(request, study, form)
     if new_links := link_forms.create(form, study=study, by=request.user, now=timezone.now()):  # type: ignore[arg-type]
         return _show_links(request, study, new_links=new_links)
-    messages.success(request, "The link is created.")
+    messages.success(request, "Link created.")
     return redirect("entry_links", study.slug)
 
 

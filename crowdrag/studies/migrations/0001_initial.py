@@ -151,7 +151,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(help_text='Used in URLs and commands.', max_length=80, unique=True, verbose_name='short name')),
-                ('title', models.CharField(max_length=200, verbose_name='title')),
+                ('title', models.CharField(help_text='Participants see this title. Do not name your systems.', max_length=200, verbose_name='title')),
                 ('description', models.TextField(blank=True, verbose_name='description')),
                 ('language', models.CharField(default='en', help_text='Language of the texts, as a BCP 47 tag.', max_length=35, validators=[crowdrag.studies.codes.validate_language], verbose_name='language')),
                 ('text_licence', models.CharField(default='CC-BY-4.0', max_length=100, validators=[crowdrag.studies.codes.validate_licence], verbose_name='licence of released texts')),

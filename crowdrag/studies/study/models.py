@@ -131,7 +131,9 @@ class Study(models.Model):
     """One research project. Everything else belongs to a study."""
 
     slug = models.SlugField("short name", max_length=80, unique=True, help_text="Used in URLs and commands.")
-    title = models.CharField("title", max_length=200)
+    title = models.CharField(
+        "title", max_length=200, help_text="Participants see this title. Do not name your systems."
+    )
     description = models.TextField("description", blank=True)
     language = models.CharField(
         "language", max_length=35, default="en", validators=[codes.validate_language],

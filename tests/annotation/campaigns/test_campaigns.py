@@ -18,7 +18,7 @@ from annotation.campaigns import (
 )
 from annotation.campaigns.design import Design
 from annotation.enums import CampaignKind, Judges
-from annotation.models import Campaign, Item, KnownLabel, Pair, Questionnaire, QuestionnaireItem, TrainingItem
+from annotation.models import Campaign, Item, KnownLabel, Pair, QuestionnaireItem, TrainingItem
 from annotation.quality import known_labels
 from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.factories import NOW, CampaignFactory, ResponseFactory, StudyFactory, WritingTaskFactory
@@ -199,11 +199,20 @@ class TestDrawing:
             questionnaires.build(campaign=campaign, now=NOW)
             assert {each.entries.count() for each in campaign.questionnaires.all()} == sizes
 
-    def test_too_few_questionnaires_to_keep_orders_apart(self) -> None:
-        campaign = draft(corpus(topics=1, origins=(Origin.HUMAN, Origin.MODEL)), reverse_share=1.0)
-        with pytest.raises(problems.NotReady):
-            questionnaires.build(campaign=campaign, now=NOW)
-        assert not Questionnaire.objects.exists()
+    @pytest.mark.parametrize(
+        ("topics", "reverse_share", "remainder", "sizes"),
+        [(1, 1.0, "even", [1, 1]), (6, 1 / 3, "even", [4, 4]), (6, 1 / 3, "fill", [4, 4]), (8, 1.0, "short", [8, 8])],
+    )
+    def test_a_small_campaign_has_two_questionnaires_for_the_two_orders(
+        self, topics: int, reverse_share: float, remainder: str, sizes: list[int]
+    ) -> None:
+        study = corpus(topics=topics, origins=(Origin.HUMAN, Origin.MODEL))
+        campaign = draft(study, reverse_share=reverse_share, remainder=remainder)
+        told = forecasts.forecast(campaign)
+        assert (told.questionnaires, told.fewest, told.most) == (2, *sizes)
+        assert launch.readiness(campaign).is_ready
+        launch.open_campaign(campaign=campaign, now=NOW)
+        assert sorted(each.entries.count() for each in campaign.questionnaires.all()) == sizes
 
     def test_another_design_drops_what_was_drawn_and_other_terms_do_not(self) -> None:
         campaign = draft(corpus(topics=4))

@@ -1,10 +1,12 @@
 """Campaigns are opened once, with k places a questionnaire; what cannot be changed any more; what one is warned of."""
 
 import pytest
+from django.urls import resolve
 
 from annotation.campaigns import design, launch, problems, questionnaires, questions, services
 from annotation.enums import CampaignState
 from annotation.models import Campaign, Questionnaire, Slot
+from crowdrag.studies.activities import Finding
 from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.annotation.campaigns.test_campaigns import reload, rows
 from tests.concurrency import together
@@ -80,6 +82,24 @@ class TestOpening:
         assert launch.reopen_campaign(campaign=campaign, now=NOW).closed_at is None
         assert Slot.objects.filter(campaign=campaign).count() == 5 * campaign.questionnaires.count()
 
+    def test_volunteers_are_paid_nothing_if_that_was_entered(self) -> None:
+        study = corpus(topics=4)
+        assert not launch.readiness(draft(study, "unset", pay=None)).is_ready
+        campaign = draft(study, "volunteers", pay=0, wage_floor=None)
+        assert launch.open_campaign(campaign=campaign, now=NOW).state == CampaignState.OPEN
+
+    def test_what_is_missing_leads_to_the_page_where_it_is_entered(self) -> None:
+        campaign = draft(corpus(topics=4), pay=None, minutes=5)
+        Campaign.objects.filter(pk=campaign.pk).update(instructions=None, consent_text=None)
+        campaign.dimensions.clear()
+        found = launch.readiness(reload(campaign))
+        for finding in (*found.problems, found.warnings[0]):
+            assert isinstance(finding, Finding)
+            assert resolve(finding.url.partition("#")[0]).url_name
+            assert finding.action
+        assert len(found.problems) == 4
+        assert any(each.url.endswith("#id_pay") for each in found.problems if isinstance(each, Finding))
+
     def test_warnings(self) -> None:
         study = corpus(topics=4)
         usual = set(launch.readiness(draft(study)).warnings)
@@ -123,7 +143,7 @@ class TestOpening:
             design=design.Design(items_per_questionnaire=5),
             now=NOW,
         )
-        assert reload(changed).instructions.text == "You get about 4 questions."
+        assert reload(changed).instructions.text == "You get 4 questions."
 
 
 def _asked(left: str = "A", right: str = "B") -> questions.QuestionTerms:

@@ -4,11 +4,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns import design, launch, questionnaires, questions
+from annotation.campaigns import design, launch, problems, questionnaires, questions
 from annotation.enums import CampaignKind, CampaignState
 from annotation.models import Campaign, Questionnaire, Slot
-from crowdrag.studies.enums import Role
-from crowdrag.studies.models import Study
+from crowdrag.studies.enums import EntryKind, Role
+from crowdrag.studies.models import EntryLink, Study
 from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.annotation.shared import made_once, signed_in
 from tests.factories import NOW, CampaignFactory
@@ -36,12 +36,17 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     page = reverse("campaign_new", args=[study.slug])
     assert client.get(page).status_code == 200
     assert not Campaign.objects.exists()  # looking at it makes nothing
-    made = client.post(page, {"name": "Crowd", "kind": "PAIRWISE", "source": ""})
+    asked = {"name": "Crowd", "kind": "PAIRWISE", "source": "", "k": "5", "minutes": "20", "pay": ""}
+    unpaid = client.post(page, asked)
+    assert (unpaid.status_code, list(unpaid.context["form"].errors)) == (422, ["pay"])
+    made = client.post(page, asked | {"pay": "5"})
     campaign = Campaign.objects.get()
     edit = url("campaign_edit", campaign)
-    assert made.url == url("campaign_setup", campaign)
-    assert {card.name for card in client.get(made.url).context["cards"] if card.is_missing} == {"pay"}
+    assert made.url == url("campaign_launch", campaign)
+    setup = client.get(url("campaign_setup", campaign))
+    assert not [card.name for card in setup.context["cards"] if card.is_missing]
     assert (campaign.state, campaign.campaign_dimensions.count(), campaign.k) == (CampaignState.DRAFT, 7, 5)
+    assert (campaign.minutes, campaign.pay) == (20, 500)
     assert client.post(edit, given(client, campaign, pay="5.50", fee="1.10", wage_floor="12")).status_code == 302
     campaign.refresh_from_db()
     assert (campaign.pay, campaign.fee, campaign.wage_floor) == (550, 110, 1200)
@@ -55,9 +60,26 @@ def test_a_campaign_is_made_set_up_drawn_and_opened(study: Study) -> None:
     assert client.post(page, {"do": "launch"}).status_code == 422
     campaign.refresh_from_db()
     assert campaign.state == CampaignState.DRAFT
-    assert client.post(page, {"do": "open"}).url == url("campaign_participants", campaign)
+    for _ in range(2):
+        assert client.post(page, {"do": "open"}).url == url("campaign_participants", campaign)
+    [link] = EntryLink.objects.all()
+    assert link.kind == EntryKind.OPEN
+    assert link.token in client.get(url("campaign_participants", campaign)).content.decode()
     campaign.refresh_from_db()
     assert (campaign.state, Slot.objects.count()) == (CampaignState.OPEN, 30)
+
+
+def test_experts_need_a_source_and_no_pay_and_get_no_open_link(study: Study) -> None:
+    client, source = signed_in(study), launch.open_campaign(campaign=draft(study, k=1), now=NOW)
+    page = reverse("campaign_new", args=[study.slug])
+    asked = {"name": "Experts", "kind": "EXPERT", "k": "5", "minutes": "20", "pay": ""}
+    assert list(client.post(page, asked).context["form"].errors) == ["source"]
+    assert client.post(page, asked | {"source": source.pk}).status_code == 302
+    experts = Campaign.objects.get(name="Experts")
+    assert (experts.k, experts.pay, experts.source) == (3, None, source)
+    with pytest.raises(problems.NotReady):  # the source has no judgments
+        launch.open_with_link(campaign=experts, by=None, now=NOW)
+    assert not EntryLink.objects.exists()
 
 
 WRONG: list[dict[str, object]] = [
@@ -192,7 +214,8 @@ def test_pages_of_a_draft_are_those_of_its_study_and_kind(study: Study) -> None:
 def test_new_campaigns_of_other_kinds(study: Study, kind: str) -> None:
     client, source = signed_in(study), draft(study)
     page = reverse("campaign_new", args=[study.slug])
-    sent = {"name": "Other", "kind": kind, "source": source.pk if kind == CampaignKind.EXPERT else ""}
+    essential = {"k": "3", "minutes": "20", "pay": "0"}
+    sent = essential | {"name": "Other", "kind": kind, "source": source.pk if kind == CampaignKind.EXPERT else ""}
     client.post(page, sent)
     made = Campaign.objects.get(name="Other")
     assert client.get(url("campaign_edit", made)).status_code == 200

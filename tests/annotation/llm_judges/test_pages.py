@@ -3,10 +3,14 @@
 import pytest
 from django.urls import reverse
 
+from annotation.campaigns import questionnaires
+from annotation.enums import CampaignState
 from annotation.llm_judges import injection, judge_run
+from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Campaign, JudgingPrompt
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Attempt, Call, Endpoint
+from tests.annotation.campaigns.corpus_to_judge import corpus, draft
 from tests.annotation.llm_judges import source_campaign
 from tests.annotation.shared import signed_in
 from tests.factories import StudyFactory
@@ -72,6 +76,31 @@ def test_the_estimate_comes_first_and_what_starts_is_what_was_estimated(client, 
     assert JudgingPrompt.objects.get().text == PROMPT
     assert not Attempt.objects.exists()
     assert client.get(f"/studies/mine/runs/{run.key}/").status_code == 200
+
+
+def test_a_draft_is_listed_and_its_items_are_generated(endpoint):
+    study = corpus(topics=3)
+    made, client = draft(study), signed_in(study)
+    page = reverse("model_judges_new", args=[study.slug])
+    form = client.get(page).context["form"]
+    assert (list(form.fields["source"].queryset), form["which"].value()) == ([made], ItemSelection.ALL)
+    asked = filled(endpoint, made, which="all")
+    for _ in range(2):
+        found = client.post(page, asked).context
+        assert found["forecast"].wanted == 90  # 15 pairs of 3 topics, in both orders
+        assert questionnaires.measures(made).items == 60
+    run = client.post(page, asked | {"start": found["order"].digest})
+    assert run.status_code == 302
+    assert Campaign.objects.get(pk=made.pk).state == CampaignState.DRAFT
+
+
+def test_without_a_campaign_or_items_it_says_what_to_do(client, study, endpoint):
+    page = f"{JUDGES}new/"
+    assert reverse("campaign_new", args=[study.slug]) in client.get(page).content.decode()
+    empty = draft(study)
+    found = client.post(page, filled(endpoint, empty, which="all"))
+    assert (found.status_code, found.context["forecast"].wanted) == (200, 0)
+    assert not found.context["form"].errors
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Pages of campaigns."""
 
 import time
+from unittest.mock import ANY
 
 import pytest
 from django.test import Client
@@ -9,6 +10,7 @@ from annotation.enums import AssignmentState, CampaignState
 from annotation.models import Judgment
 from annotation.progress import campaign_summary
 from crowdrag.studies.enums import Role
+from tests.annotation import judge_actions
 from tests.annotation.shared import made_once
 from tests.factories import CampaignDimensionFactory, CampaignFactory, JudgmentFactory, MembershipFactory
 
@@ -80,3 +82,14 @@ def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> No
     assert campaign_summary.tally_answers([campaign, 10**9]) == {campaign: again, 10**9: {}}
     time.sleep(0.3)
     assert campaign_summary.tally_answers([campaign])[campaign] == tally
+
+
+def test_the_home_page_offers_judging_only_while_judges_are_needed() -> None:
+    here = judge_actions.sheets(1, k=1)
+    link, judge = here.link, here.judge()
+    assert campaign_summary.study_card(here.study) == {"campaigns": ANY, "more": 0, "link": link}
+    assignment = judge_actions.claim(here, judge)
+    assert campaign_summary.study_card(here.study) == {"campaigns": ANY, "more": 0, "link": link}
+    judge_actions.answer_all(assignment)
+    judge_actions.hand_in(assignment)
+    assert campaign_summary.study_card(here.study) == {"campaigns": ANY, "more": 0, "link": None}

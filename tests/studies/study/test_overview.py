@@ -118,7 +118,8 @@ def test_the_checklist_leads_through_a_study(owner: tuple[Client, Study]) -> Non
     )  # fmt: skip
     states, next_url = steps(study)
     assert (states["collect"], states["review"]) == ("started", "started")
-    assert next_url == reverse("inbox", args=[study.slug])
+    campaign = study.campaigns.get()
+    assert next_url == reverse("screening", args=[study.slug, campaign.pk])  # all that waits is in one list
 
 
 def test_a_step_is_done_when_all_its_parts_are(monkeypatch: pytest.MonkeyPatch) -> None:
