@@ -228,11 +228,13 @@ def _prepare_parser() -> argparse.ArgumentParser:
 
 def prepare(words: list[str]) -> None:
     """Migrate the operator's own database and publish the static files, while an earlier release may be serving."""
+    from crowdrag.runtime import operator_services
     from crowdrag.runtime import preparation as preparing
 
     only = PARSERS[words[0]]().parse_args(words[1:]).only
     if only != "static":
         environment.require_explicit()
+        operator_services.require_database()
     folder = DataFolder.chosen()
     folder.create()
     os.environ.update(environment.missing_variables(folder))

@@ -402,6 +402,8 @@ def _of_stores(folder: DataFolder) -> list[Finding]:
 
 def _with_stores(folder: DataFolder, variables: dict[str, str]) -> list[Finding]:
     findings = [_safely(check, folder) for check in (postgresql, broker)]
+    if settings_check.problems():
+        return findings  # a finding of its own names them; Django cannot start with them
     before = {name: os.environ.get(name, "") for name in environment.ADDRESSES}
     os.environ.update(variables)
     try:

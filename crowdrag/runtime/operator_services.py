@@ -37,6 +37,12 @@ def broker_version(url: str) -> str:
     return f"{info.get('server_name', 'redis')} {info.get('valkey_version', info['redis_version'])}"
 
 
+def require_database(*, patience: float = PATIENCE) -> None:
+    """Wait a little for the operator's own PostgreSQL; raise a Problem if it does not answer."""
+    if problem := _ask(postgresql_version, "PostgreSQL", "DATABASE_URL", time.monotonic() + patience):
+        raise Problem(problem)
+
+
 def require_answers(parts: Collection[str], *, patience: float = PATIENCE) -> None:
     """Wait a little for the operator's own services; refuse to start the parts that cannot work without them.
 
@@ -45,9 +51,8 @@ def require_answers(parts: Collection[str], *, patience: float = PATIENCE) -> No
     Problem
         that names the variable of the service that does not answer.
     """
+    require_database(patience=patience)
     ends_at = time.monotonic() + patience
-    if problem := _ask(postgresql_version, "PostgreSQL", "DATABASE_URL", ends_at):
-        raise Problem(problem)
     if problem := _ask(broker_version, "The broker", "BROKER_URL", ends_at):
         if set(parts) - WITHOUT_BROKER:
             raise Problem(problem)
