@@ -37,7 +37,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         ("PORT", "99999", "65535"),
         ("HTTPS", "maybe", "True"),
         ("CROWDRAG_METRICS_ADDRESSES", "10.1.0.0/99", "10.1.0.0/16,::1"),
-        ("CROWDRAG_IDENTITY_KEY", "too short", Fernet.generate_key().decode()),
+        ("CROWDRAG_IDENTITY_KEY", "too short", "A" * 43 + "="),
         ("CROWDRAG_DRAIN_SECONDS", "inf", "0.5"),
         ("DATABASE_URL", "sqlite:///x", "postgresql://postgres@/crowdrag?host=/tmp/x"),
         ("DATABASE_URL", "host/crowdrag", "postgres://u:p[@a:1,b:2/crowdrag"),
