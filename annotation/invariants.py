@@ -54,13 +54,17 @@ def register_all() -> None:
     """Register the invariants with the command."""
     for each in (
         Invariant("annotation.k", "Each questionnaire has k slots, and at most k accepted judges.", k),
-        Invariant("annotation.slots", "Who needs a slot holds one of the questionnaire, and nobody else.", slots),
+        Invariant(
+            "annotation.slots", "Exactly the assignments that need a slot hold one of their questionnaire.", slots
+        ),
         Invariant("annotation.twice", "Nobody is given a questionnaire or an item twice.", twice),
         Invariant("annotation.own", "Nobody judges a response that they wrote.", own_responses),
-        Invariant("annotation.assignments", "Each assignment's record leads to its state, by moves there are.", moves),
-        Invariant("annotation.complete", "What was handed in is complete.", complete),
-        Invariant("annotation.leases", "Each assignment in hand has a lease, and no other one does.", leases),
-        Invariant("annotation.erased", "What was erased holds no slot and does not count.", erased),
+        Invariant(
+            "annotation.assignments", "Each assignment's record leads to its state through valid transitions.", moves
+        ),
+        Invariant("annotation.complete", "Submitted work is complete.", complete),
+        Invariant("annotation.leases", "Exactly the assignments in progress have a lease.", leases),
+        Invariant("annotation.erased", "Erased assignments hold no slot and do not count.", erased),
     ):
         register(each)
 

@@ -20,13 +20,17 @@ def register_all() -> None:
     """Register the invariants for the command."""
     for each in (
         Invariant("writing.sequence", "Each session's batches and events are numbered without a gap.", sequence),
-        Invariant("writing.digests", "Each batch is what its digest says.", digests),
-        Invariant("writing.sessions", "Each session but the last is fenced, and began with what was there.", sessions),
-        Invariant("writing.lengths", "Each session's log rebuilds a text of the length that is known.", lengths),
+        Invariant("writing.digests", "Each batch matches its checksum.", digests),
+        Invariant(
+            "writing.sessions",
+            "All sessions but the last are closed, and each starts from the text before it.",
+            sessions,
+        ),
+        Invariant("writing.lengths", "Each session's log rebuilds a text of the recorded length.", lengths),
         Invariant("writing.texts", "Each recorded response is the text that its log rebuilds.", texts),
-        Invariant("writing.slots", "At most one live task stands in a slot.", slots),
+        Invariant("writing.slots", "Each slot has at most one active task.", slots),
         Invariant("writing.topics", "Nobody writes twice on a topic.", topics),
-        Invariant("writing.erased", "What was erased has no text, and does not count in the analysis.", erased),
+        Invariant("writing.erased", "Erased responses have no text and do not count in the analysis.", erased),
     ):
         register(each)
 

@@ -83,6 +83,7 @@ class SignInFailure(models.Model):
     was_refused = models.BooleanField("refused (rate limit)", default=False)
 
     class Meta:
+        verbose_name, verbose_name_plural = "failed sign-in", "failed sign-ins"
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(account_hash__regex=r"^[0-9a-f]{64}$"), name="sign_in_failure_account_is_a_hash"

@@ -37,6 +37,7 @@ class AccessLogEntry(models.Model):
     objects = AccessLogEntryQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = "access log"
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(content__in=AuditedContent.values), name="access_log_content_known"

@@ -53,6 +53,7 @@ class Mail(QueuedRow):
     problem = models.CharField(max_length=100, blank=True)
 
     class Meta(QueuedRow.Meta):
+        verbose_name, verbose_name_plural = "email", "emails"
         constraints = [
             *QueuedRow.Meta.constraints,
             models.CheckConstraint(condition=models.Q(event__in=Event.values), name="mail_event_known"),

@@ -56,7 +56,9 @@ def _services(now: datetime) -> Tile:
         if entry.get("state") not in {"ready", "starting"}
     ]
     due = sum(queue.due for queue in queues)
-    fine = "All queues are served. 1 unit is due." if due == 1 else f"All queues are served. {due} units are due."
+    waiting = f"{due} unit is due." if due == 1 else f"{due} units are due."
+    idle = ", ".join(queue.name for queue in queues if not queue.workers)
+    fine = f"No worker serves {idle}; nothing is due there. {waiting}" if idle else f"All queues are served. {waiting}"
     return _tile("Services and queues", "operations_services", bad, [], fine)
 
 
@@ -64,14 +66,14 @@ def _machines(now: datetime) -> Tile:
     rows = machines.list_machines(now=now)
     warn = ["{} has not reported lately.".format(row["machine"].name) for row in rows if row["is_silent"]]
     devices = sum(len(row["machine"].facts.get("devices", [])) for row in rows if not row["is_silent"])
-    fine = f"{len(rows)} machines, {devices} devices."
+    fine = f"{len(rows)} machine{'' if len(rows) == 1 else 's'}, {devices} GPU{'' if devices == 1 else 's'}."
     return _tile("Workers and machines", "operations_machines", [], warn, fine)
 
 
 def _work(now: datetime) -> Tile:
     counts = service_status.hanging_counts(now=now)
     messages = {
-        "stale": "{} units lost their worker.",
+        "stale": "{} units were left by a worker that stopped.",
         "waiting": "{} units have been waiting for more than five minutes.",
         "failed": "{} units failed permanently in the last day.",
     }
@@ -90,7 +92,7 @@ def _disk() -> Tile:
     bad = [
         "The disk of {} is nearly full.".format(", ".join(disk["names"])) for disk in disks if disk["is_nearly_full"]
     ]
-    least = min((int(disk["share"] * 100) for disk in disks), default=0)
+    least = min((round(disk["share"] * 100) for disk in disks), default=0)
     return _tile("Disk", "operations_disk", bad, [], f"At least {least} % free.")
 
 
@@ -99,15 +101,18 @@ def _sign_ins(now: datetime) -> Tile:
     refused = failures.filter(was_refused=True).values("address", "account_hash").distinct().count()
     warn = []
     if refused:
-        warn = [f"{refused} {'was' if refused == 1 else 'were'} rate limited in the last day."]
+        pairs = "pair of an address and an account was" if refused == 1 else "pairs of an address and an account were"
+        warn = [f"{refused} {pairs} refused after too many attempts in the last day."]
     fine = f"{failures.count()} failed in the last day."
     return _tile("Failed sign-ins", "operations_sign_ins", [], warn, fine)
 
 
 def _audit_log(now: datetime) -> Tile:
     looks: Any = AccessLogEntry.objects.filter(at__gte=now - DAY)
-    message = "%(looks)d views by %(people)d people in the last day."
-    fine = message % {"looks": looks.count(), "people": looks.order_by().values("by").distinct().count()}
+    views, people = looks.count(), looks.order_by().values("by").distinct().count()
+    fine = (
+        f"{views} view{'' if views == 1 else 's'} by {people} {'person' if people == 1 else 'people'} in the last day."
+    )
     return _tile("Access log", "operations_access_log", [], [], fine)
 
 

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crowdrag.audit import queries
 from crowdrag.studies.access import operator_page
+from crowdrag.studies.models import Study
 from crowdrag.ui import csv_export
 
 from . import backups, disk_usage, machines, metrics, overview, retention, service_status, spend
@@ -40,6 +41,8 @@ PAGES: dict[str, str | Promise] = {
     "operations_retention": "Retention and erasure",
     "operations_backups": "Backups",
 }
+#: Pages that belong to a dashboard in the list.
+PARENTS = {"operations_erase": "operations_retention"}
 Dashboard = tuple[str, Mapping[str, Any]]
 
 
@@ -61,9 +64,10 @@ def render_framed(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
     """Render a page with the list of dashboards."""
-    here = request.resolver_match.url_name if request.resolver_match else ""
-    pages = [{"title": title, "url": reverse(name), "is_here": name == here} for name, title in PAGES.items()]
-    title = PAGES.get(str(here), PAGES["operations"])
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    here = PARENTS.get(str(name), str(name))
+    pages = [{"title": title, "url": reverse(page), "is_here": page == here} for page, title in PAGES.items()]
+    title = PAGES.get(here, PAGES["operations"])
     frame = {"title": title, "dashboards": pages, "is_overview": here == "operations"}
     return render(request, f"operations/{template}.html", {**frame, **context}, status=status)
 
@@ -231,16 +235,21 @@ def erase_page(request: HttpRequest) -> HttpResponse:
     fields = request.POST if request.method == "POST" else request.GET
     form = ConfirmForm(fields) if request.method == "POST" else ErasureForm(fields or None)
     named = {name: fields.get(name, "").strip() for name in ("study", "pseudonym")}
+    title = "Erase a participant's data"
     person = retention.find_person(**named)
     if person is None:
         if any(named.values()):
-            form.add_error("pseudonym", "Nobody in this study has this pseudonym.")
-        return render_framed(request, "erase", {"form": form}, status=422 if any(named.values()) else 200)
+            is_study = Study.objects.filter(slug=named["study"]).exists()
+            problem = "Nobody in this study has this pseudonym." if is_study else f"There is no study {named['study']}."
+            form.add_error("pseudonym" if is_study else "study", problem)
+        return render_framed(
+            request, "erase", {"form": form, "title": title}, status=422 if any(named.values()) else 200
+        )
     if request.method == "POST" and form.is_valid() and not person.erased_at:
         retention.erase_person(participant=person, by=request.user, now=timezone.now())  # type: ignore[arg-type]
         messages.success(request, "Erased. Only a record with the pseudonym remains.")
         return redirect("operations_retention")
-    context: dict[str, Any] = {"form": form, "person": person, "confirm": _confirm_form(form, named)}
+    context: dict[str, Any] = {"title": title, "form": form, "person": person, "confirm": _confirm_form(form, named)}
     try:
         context["effect"] = (
             None if person.erased_at else retention.rehearse_erasure(participant=person, now=timezone.now())

@@ -41,5 +41,9 @@ class Migration(migrations.Migration):
                 ('address', models.GenericIPAddressField(null=True, verbose_name='from')),
                 ('was_refused', models.BooleanField(default=False, verbose_name='refused (rate limit)')),
             ],
+            options={
+                'verbose_name': 'failed sign-in',
+                'verbose_name_plural': 'failed sign-ins',
+            },
         ),
     ]

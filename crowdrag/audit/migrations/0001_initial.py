@@ -21,5 +21,8 @@ class Migration(migrations.Migration):
                 ('page', models.CharField(max_length=200, verbose_name='page')),
                 ('work_key', models.BigIntegerField(null=True, verbose_name='key of the piece of work')),
             ],
+            options={
+                'verbose_name_plural': 'access log',
+            },
         ),
     ]

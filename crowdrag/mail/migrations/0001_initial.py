@@ -48,6 +48,8 @@ class Migration(migrations.Migration):
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mails', to='studies.participant')),
             ],
             options={
+                'verbose_name': 'email',
+                'verbose_name_plural': 'emails',
                 'abstract': False,
                 'indexes': [models.Index(condition=models.Q(('state__in', ['WAITING', 'SENDING'])), fields=['due_at', 'id'], name='mail_open'), models.Index(fields=['participant', 'subject_key'], name='mail_by_subject')],
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'SENDING')), models.Q(models.Q(('state', 'SENDING'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='mail_sending_has_a_lease'), models.CheckConstraint(condition=models.Q(('event__in', ['SUBMITTED', 'ACCEPTED', 'REJECTED', 'REVISION', 'RETURNED', 'PAID', 'ANSWERED'])), name='mail_event_known'), models.CheckConstraint(condition=models.Q(('state__in', ['WAITING', 'SENDING', 'DONE', 'FAILED', 'DROPPED'])), name='mail_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'DONE'), _negated=True), ('sent_at__isnull', False), _connector='OR'), name='mail_sent_has_a_time')],

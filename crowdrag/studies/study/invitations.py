@@ -45,7 +45,7 @@ class NotPendingError(InvitationError):
 
     def __init__(self, invitation: Invitation):
         if invitation.accepted_at:
-            reason = "was used already"
+            reason = "has already been used"
         elif invitation.revoked_at:
             reason = "was revoked"
         else:
