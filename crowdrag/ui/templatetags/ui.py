@@ -11,7 +11,7 @@ from django import template
 from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import formats, timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
@@ -124,7 +124,12 @@ def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString 
     if when > now + dt.timedelta(minutes=1):
         text = _("in %s") % timesince(now, when, depth=1)
     local = timezone.localtime(when)
-    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", text)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        when.isoformat(),
+        f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}",
+        text,
+    )
 
 
 @register.simple_tag

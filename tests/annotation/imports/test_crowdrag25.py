@@ -67,7 +67,8 @@ def test_the_summary_counts_what_was_made(imported: tuple[Study, dict[str, Any]]
     }  # fmt: skip
     assert summary["made"] == {
         "topics": 2, "topics_unchanged": 0, "passages": 6, "writing_tasks": 4, "writing_logs": 4, "responses": 8,
-        "responses_unchanged": 0, "citations_that_match_no_passage": 1, "experts_left_out": 1, "platform_submissions": 2,
+        "responses_unchanged": 0, "citations_that_match_no_passage": 1,
+        "experts_left_out": 1, "platform_submissions": 2,
         **{campaign: dict(zip(names, numbers, strict=True)) for campaign, numbers in counts.items()},
     }  # fmt: skip
     derived = {"equal_in_both_files": 3, "different": 0, "only_in_raw": 0, "only_in_artifacts": 0}
