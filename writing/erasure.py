@@ -26,7 +26,7 @@ from .models import (
     WritingTask,
 )
 
-REASON = "Erased on the writer's wish."
+REASON = "Erased at the writer's request."
 # Replaces reviewers' messages. `REASON` would be wrong there: these decisions are older than the erasure.
 REMOVED = "Words removed when the response was erased."
 # Shorter texts occur in unrelated calls by chance, which must not be erased.

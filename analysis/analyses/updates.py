@@ -107,7 +107,17 @@ def updates_of(base: Run) -> Q:
 def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind when the app is ready."""
     title = "Update of an analysis"
-    kinds.register(kinds.Kind(name=UPDATE, title=title, work=work, result_url=result_url, describe=describe))
+    kinds.register(
+        kinds.Kind(
+            name=UPDATE,
+            title=title,
+            work=work,
+            result_url=result_url,
+            describe=describe,
+            is_automatic=True,
+            internal=(UPDATE_OF, "since"),
+        )
+    )
 
 
 #: Minimum interval between updates of a study: a fixed time, and a multiple of the duration of the last update.

@@ -134,4 +134,5 @@ FIELDS: dict[str, str] = {
     "jobs.Run.error": "The archive contains finished runs only, which have none.",
     "jobs.Run.problems": "The archive contains finished runs only, which have none.",
     "jobs.Run.is_rejected": "The archive contains finished runs only, and none of them was refused.",
+    "jobs.Run.is_background": "The archive contains finished runs only, which nothing makes way for.",
 }

@@ -41,7 +41,7 @@ class NextWork(RequestBody):
 
 
 class Assignee(RequestBody):
-    """Who takes care of it."""
+    """The assigned reviewer."""
 
     assignee = serializers.EmailField(allow_null=True, help_text="Address of a reviewer of the study. Null: nobody.")
 
@@ -72,7 +72,7 @@ class ReviewEndpoint(Endpoint):
 
 
 class ReviewLockEndpoint(ReviewEndpoint):
-    """Work that somebody has open. A subclass names the lock, and describes what is answered."""
+    """Work that a reviewer has open. A subclass names the lock and the schema of the answer."""
 
     needs: ClassVar = {"POST": REVIEW_NEED, "DELETE": REVIEW_NEED}
     review_lock: ClassVar[ReviewLock[Any]]

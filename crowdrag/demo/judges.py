@@ -20,6 +20,7 @@ from annotation.llm_judges import judge_run, prompts
 from annotation.llm_judges.run_orders import Order
 from annotation.llm_judges.stimuli import ItemSelection
 from annotation.models import Assignment, AttentionCheck, Campaign, Item
+from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.llm import endpoints
 from crowdrag.studies.entry import enrolment, links
@@ -30,7 +31,7 @@ from crowdrag.studies.participants import consents
 from . import crowd, simulated_judgments, texts
 
 NAME: Final = "Try it: compare answers"
-LABEL: Final = "For whoever looks at the demo"
+LABEL: Final = "Demo link"
 # Few, short questionnaires of ten minutes. Money in US cents. There is no limit per person.
 TERMS: Final[dict[str, Any]] = {
     "k": 3, "pay": 250, "fee": 0, "tax": 0, "wage_floor": 1200, "minutes": 10, "lease_minutes": 60,
@@ -91,7 +92,10 @@ def ask_the_model(*, study: Study, user: User, now: datetime) -> Run | None:
     order = Order(
         endpoint=endpoint.pk, prompt=prompt.pk, source=campaign.pk, which=ItemSelection.BOTH_ORDERS, seed=SEED
     )
-    return judge_run.start(study=study, order=order, by=user)
+    with transaction.atomic():
+        run = judge_run.start(study=study, order=order, by=user)
+        lifecycle.move_to_background(run)
+    return run
 
 
 def campaign_of(study: Study) -> Campaign | None:

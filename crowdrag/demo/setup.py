@@ -1,7 +1,8 @@
 """Create the demo study: people, imported texts, and further runs.
 
 The runs: a simulated crowd judges, the local model writes missing responses, and these are judged as well. Each step
-starts the next one in the transaction that ends it, so that an interrupted demo continues where it stopped.
+starts the next one in the transaction that ends it, so that an interrupted demo continues where it stopped. The model's
+work is in the background: it makes way for runs that a person starts.
 """
 
 import secrets
@@ -83,8 +84,8 @@ def after_judging(run: Run) -> None:
 SLUG = "demo"
 EMAIL = "demo@localhost.localdomain"
 DESCRIPTION = (
-    "Five everyday questions with twenty passages each. The texts were composed for this demo in the roles of writers; "
-    "the local language model writes what they leave open, and the crowd is simulated. Nothing in it is a finding."
+    "Five everyday questions with twenty passages each. Texts were written for this demo; a local model adds some. "
+    "The crowd is simulated, so the results mean nothing."
 )
 IMPORTS = (
     ("topics", "topics.jsonl"),
@@ -173,4 +174,5 @@ def _begin(study: Study, user: User, now: datetime) -> None:
         lifecycle.start(study=study, kind="demo.judge", by=user)
         if settings.LLM_URL:
             endpoints.ensure_local()
-            writer_run.start(study=study, order=writing_order(study=study, now=now), by=user, kind="demo.write")
+            order = writing_order(study=study, now=now)
+            lifecycle.move_to_background(writer_run.start(study=study, order=order, by=user, kind="demo.write"))

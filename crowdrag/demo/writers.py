@@ -24,7 +24,7 @@ from writing.review import services as review_services
 from . import texts, typist
 
 PURPOSE: Final = "writing"
-LABEL: Final = "For whoever looks at the demo"
+LABEL: Final = "Demo link"
 # Half the usual length, so that visitors can try it in a quarter of an hour. Money in US cents.
 TERMS: Final = {"slots": 2, "pay": 350, "wage_floor": 1200, "minutes": 15, "lease_hours": 24}
 SEED: Final = 25

@@ -85,7 +85,7 @@ class ArtifactRow(serializers.ModelSerializer[Artifact]):
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which runs."""
+    """Filters of runs."""
 
     kind = django_filters.CharFilter(help_text="For example `import.topics`.")
     state = django_filters.ChoiceFilter(choices=RunState.choices)

@@ -44,7 +44,7 @@ class LeaseHeartbeat:
         self._beat_as = beat_as
         self._listener = listener
         self.done, self.total, self.message = 0, 0, ""
-        self._lost = False
+        self._lost = self._makes_way = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"heart of unit {unit.pk}", daemon=True)
 
@@ -66,9 +66,11 @@ class LeaseHeartbeat:
             self._listener(self.done, self.total, self.message)
 
     def check(self) -> None:
-        """Raise RunCancelledError if the claim is known to no longer hold the unit."""
+        """Raise RunCancelledError if the claim is known to no longer hold the unit, or the run must make way."""
         if self._lost:
             raise kinds.RunCancelledError
+        if self._makes_way:
+            raise kinds.MakesWayError
 
     def _run(self) -> None:
         try:
@@ -92,6 +94,7 @@ class LeaseHeartbeat:
             check_connection()
             if not leases.renew(self._unit, done=done, total=total, message=message):
                 self._lost = True
+            self._makes_way = leases.makes_way(self._unit.run)
             if self._beat_as:
                 record_beat(name=self._beat_as, queue=self._unit.run.queue)
         except DATABASE_AWAY as error:

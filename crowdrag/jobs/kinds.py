@@ -38,6 +38,13 @@ class RunCancelledError(Exception):
     """The run was cancelled, or another worker has taken the unit over: stop, since no result of it will be kept."""
 
 
+class MakesWayError(RunCancelledError):
+    """The run is in the background, and another run of its queue waits: the unit is given back for later.
+
+    Parts of its effect that were kept, and the answers of models, stay stored.
+    """
+
+
 class UnknownKindError(LookupError):
     """No app registered this kind."""
 
@@ -134,8 +141,12 @@ class Kind:
         the page of the result.
     result_label
         the label of the link to that page.
+    is_automatic
+        whether its runs start by themselves: an overview leaves them out.
     leads_on
         whether a person who waits for the run is sent to the page of the result, unless there are warnings.
+    internal
+        names in the summary that are for programs, not for the page.
     warnings
         what a person should check in the result of a run that is done, in sentences.
     restarts
@@ -157,6 +168,8 @@ class Kind:
     result_url: Callable[[Run], str | None] | None = None
     result_label: str = "View result"
     leads_on: bool = False
+    is_automatic: bool = False
+    internal: tuple[str, ...] = ()
     warnings: Callable[[Run], list[str]] | None = None
     restarts: Callable[[Run], list[Link]] | None = None
     describe: Callable[[Run], dict[str, Any]] | None = None
@@ -182,6 +195,11 @@ def get(name: str) -> Kind:
         return _kinds[name]
     except KeyError:
         raise UnknownKindError(name) from None
+
+
+def automatic() -> list[str]:
+    """Return the names of the kinds whose runs start by themselves."""
+    return [kind.name for kind in _kinds.values() if kind.is_automatic]
 
 
 def find(name: str) -> Kind | None:

@@ -54,11 +54,14 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
     """Claim one due unit of a queue or of a run, under a lease; None if none is due.
 
     A run is chosen at random, so that a long run does not delay short ones; within it the oldest unit comes first.
+    Background runs wait until no other run of their queue has anything to do.
     """
     moment = time_expression(now)
     due = Unit.objects.due(moment)
     runs = Run.objects.active().filter(Exists(due.filter(run=OuterRef("pk"))))
     runs = runs.filter(pk=run.pk) if run else runs.filter(queue=queue)
+    if run is None and Run.objects.before_background(moment).filter(queue=queue).exists():
+        runs = runs.filter(is_background=False)
     # Other workers may hold the last due unit of the chosen run: then the next run is tried.
     for pk in runs.order_by("?").values_list("pk", flat=True):
         with transaction.atomic():
@@ -81,6 +84,12 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
         Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
         return unit
     return None
+
+
+def makes_way(run: Run, *, now: datetime | None = None) -> bool:
+    """Return whether a background run must stop, because another run of its queue has something to do."""
+    others = Run.objects.before_background(time_expression(now)).filter(queue=run.queue)
+    return run.is_background and others.exists()
 
 
 def held_unit(unit: Unit) -> UnitQuerySet:

@@ -118,6 +118,12 @@ def _unit(run: Run, position: int, planned: dict[str, Any] | kinds.LaterUnit, no
     return Unit(run=run, position=position, stage=later.stage, payload=later.payload, due_at=now)
 
 
+def move_to_background(run: Run) -> None:
+    """Let all other runs of its queue come first; call it in the transaction that starts the run."""
+    run.is_background = True
+    run.save(update_fields=["is_background"])
+
+
 @transaction.atomic
 def cancel(*, run: Run, by: User | None = None, now: datetime | None = None) -> Run:
     """Cancel a run. Results of its finished units stay; when this returns, no other effect of it will follow.

@@ -25,6 +25,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Order as in lists."""
         return self.order_by("-created_at", "-id")
 
+    def before_background(self, moment: Any) -> "RunQuerySet":
+        """Keep runs that background runs wait for: a person started them, and units of theirs are due or claimed."""
+        claimed = Unit.objects.filter(run=models.OuterRef("pk"), state=UnitState.CLAIMED)
+        due = Unit.objects.due(moment).filter(run=models.OuterRef("pk"))
+        return self.active().filter(Exists(claimed) | Exists(due), is_background=False)
+
     def concludable(self) -> "RunQuerySet":
         """Keep active runs without units to do: they only wait to be concluded."""
 
@@ -63,6 +69,8 @@ class Run(models.Model):
     kind = models.CharField("kind", max_length=100)
     queue = models.CharField("queue", max_length=20, choices=Queue.choices, default=Queue.DEFAULT)
     state = models.CharField("state", max_length=10, choices=RunState.choices, default=RunState.PLANNED)
+    # Nobody waits for it: it makes way for all other runs of its queue.
+    is_background = models.BooleanField("background", default=False, db_default=False)
     parameters = models.JSONField("parameters", default=dict, blank=True, encoder=DjangoJSONEncoder)
     seed = models.BigIntegerField("seed", default=0)
     inputs_digest = models.CharField("inputs digest", max_length=128, blank=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from .enums import UnitState
+from .enums import Queue, UnitState
 from .models import Run, Unit, WorkerHeartbeat
 
 #: The rate is measured on this many most recent units.
@@ -90,6 +90,7 @@ class Obstacle(StrEnum):
     RETRY = "RETRY"  # the time of the next try, after a failure
     NO_WORKER = "NO_WORKER"  # a worker of its queue: there is none
     OTHERS = "OTHERS"  # a free worker: all work on other runs
+    SHARED = "SHARED"  # the first answer of a model that other runs ask too
     WORKER = "WORKER"  # a worker that starts it
 
 
@@ -103,19 +104,44 @@ class Wait:
 
 
 def find_wait(run: Run, *, now: datetime | None = None) -> Wait | None:
-    """Return what an active run without active units waits for; None for all others."""
+    """Return what an active run waits for that has no active units, or no answer of a model; None for all others."""
     now = now or timezone.now()
-    if not run.is_active or run.units.filter(state=UnitState.CLAIMED).exists():
+    if not run.is_active:
         return None
+    others = _at_work(run, now)
+    if run.units.filter(state=UnitState.CLAIMED).exists():
+        answered = run.units.filter(Q(done__gt=0) | Q(state=UnitState.DONE)).exists()
+        return Wait(Obstacle.SHARED, others) if run.queue == Queue.LLM and others and not answered else None
     if not run.units.due(now).exists():
         later = run.units.going_on().filter(state=UnitState.PENDING, due_at__gt=now)
         until = later.order_by("due_at").values_list("due_at", flat=True).first()
         return Wait(Obstacle.RETRY, until=until) if until else None
     if not WorkerHeartbeat.objects.filter(queue=run.queue).fresh(now).exists():
         return Wait(Obstacle.NO_WORKER)
+    return Wait(Obstacle.OTHERS, others) if others else Wait(Obstacle.WORKER)
+
+
+def _at_work(run: Run, now: datetime) -> tuple[Run, ...]:
+    """Return the other runs of a run's queue that are being worked on."""
     at_work = Unit.objects.filter(run__queue=run.queue, state=UnitState.CLAIMED, lease_until__gt=now).exclude(run=run)
-    others = Run.objects.filter(pk__in=at_work.values("run")).select_related("study").order_by("started_at", "pk")
-    return Wait(Obstacle.OTHERS, tuple(others)) if others else Wait(Obstacle.WORKER)
+    return tuple(Run.objects.filter(pk__in=at_work.values("run")).select_related("study").order_by("started_at", "pk"))
+
+
+@dataclass(frozen=True)
+class RunsBefore:
+    """The runs of a queue that come before a new one, the longest-waiting first, and their known time left."""
+
+    runs: tuple[Run, ...]
+    left: timedelta | None
+
+
+def find_before(queue: str, *, now: datetime | None = None) -> RunsBefore:
+    """Return what a new run of a queue waits for. Background runs make way, so they do not count."""
+    now = now or timezone.now()
+    runs = Run.objects.before_background(now).filter(queue=queue).select_related("study")
+    before = tuple(runs.order_by("created_at", "pk"))
+    times = [left for run in before if (left := measure(run, now=now).left) is not None]
+    return RunsBefore(before, sum(times, timedelta()) if len(times) == len(before) > 0 else None)
 
 
 def measure_unit(unit: Unit, *, now: datetime) -> Progress:

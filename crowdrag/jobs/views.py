@@ -65,6 +65,7 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
         "columns": _columns(run.problems),
         "result_url": _result_url(run),
         "result_label": kind.result_label if kind else "",
+        "summary": {name: value for name, value in run.summary.items() if not kind or name not in kind.internal},
         "warnings": _warnings(run),
         "restarts": kind.restarts(run) if kind and kind.restarts and run.is_rejected else [],
         "parameters": _parameters(run),
@@ -83,7 +84,7 @@ def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResp
     kind, address = kinds.find(run.kind), _result_url(run)
     if kind is not None and kind.leads_on and address and not _warnings(run):
         counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in run.summary.items())
-        messages.success(request, f"{kind.title}: done. {counts}")
+        messages.success(request, f"Finished. {counts}")
         return HttpResponseClientRedirect(address)
     return HttpResponseClientRefresh()
 
@@ -156,8 +157,13 @@ def _warnings(run: Run) -> list[str]:
 
 
 def latest_runs(study: Study) -> dict[str, Any] | None:
-    """Return the context of the card; None if there was no run."""
-    runs = list(Run.objects.filter(study=study).select_related("created_by").newest_first()[:5])
+    """Return the context of the card, without runs that start by themselves; None if there was no run."""
+    runs = list(
+        Run.objects.filter(study=study)
+        .exclude(kind__in=kinds.automatic())
+        .select_related("created_by")
+        .newest_first()[:5]
+    )
     return {"runs": _labels(runs)} if runs else None
 
 

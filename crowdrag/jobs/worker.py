@@ -58,6 +58,8 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Liste
             heartbeat.check_connection()  # the work may have taken hours: is the database still there?
             heart.check()
             leases.complete(unit, effect=effect, total=heart.total, message=heart.message)
+    except kinds.MakesWayError:
+        leases.give_back(unit)
     except (kinds.RunCancelledError, leases.LeaseLostError):
         log.info("Unit %s (claim %s): cancelled or taken over, nothing of it is kept", unit.pk, unit.fence)
     except kinds.InputRejectedError as rejected:

@@ -192,10 +192,12 @@ def forecast(
 
 def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
     """Return what a run does before the first answer arrives, and for how long."""
-    if seconds < 1:
-        return f"Waiting for the first answer of {endpoint}"
-    message = "Waiting for the first answer of %(endpoint)s, for %(seconds)d s so far"
-    return message % {"endpoint": endpoint, "seconds": seconds}
+    time = f" ({_spent(seconds)} so far)" if seconds >= 1 else ""
+    return f"Waiting for the first answer from {endpoint}{time}"
+
+
+def _spent(seconds: float) -> str:
+    return f"{int(seconds)} s" if seconds < 120 else f"{int(seconds // 60)} min"
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:

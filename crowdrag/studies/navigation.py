@@ -188,7 +188,11 @@ def inbox(study: Study, member: User | None = None) -> list[InboxEntry]:
 def unanswered(study: Study) -> Iterator[str]:
     """Yield a sentence if items wait in the inbox, which nobody could decide in an archived study."""
     if waiting := sum(entry.count for entry in inbox(study)):
-        yield f"Items that wait in the inbox: {waiting}. Decide on them first."
+        yield (
+            "1 item in the inbox awaits a decision."
+            if waiting == 1
+            else f"{waiting} items in the inbox await a decision."
+        )
 
 
 def counts(study: Study) -> dict[str, int]:

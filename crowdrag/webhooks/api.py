@@ -95,7 +95,7 @@ class Switch(RequestBody):
 
 
 class DeliveryFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which deliveries."""
+    """Filters of deliveries."""
 
     state = django_filters.ChoiceFilter(choices=DeliveryState.choices)
 

@@ -221,3 +221,19 @@ def test_any_order_of_events_keeps_each_effect_at_most_once(examples: int, steps
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
     chosen = settings(max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=checks)
     run_state_machine_as_test(Claims, settings=chosen)
+
+
+@pytest.mark.django_db
+def test_background_runs_come_after_all_others_of_their_queue(study: Study) -> None:
+    background, other = plan(study, units=2), plan(study, units=1)
+    lifecycle.move_to_background(background)
+    first = leases.claim(worker="a", queue=background.queue, now=NOW)
+    assert first is not None
+    assert first.run_id == other.pk
+    assert leases.claim(worker="b", queue=background.queue, now=NOW) is None
+    assert (leases.makes_way(background, now=NOW), leases.makes_way(other, now=NOW)) == (True, False)
+    leases.complete(first, effect=None, now=NOW)
+    last = leases.claim(worker="a", queue=background.queue, now=NOW)
+    assert last is not None
+    assert last.run_id == background.pk
+    assert not leases.makes_way(background, now=NOW)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -204,6 +205,25 @@ def test_a_report_to_a_cancelled_run_raises(study: Study) -> None:
     heart._renew((0, 0, ""))
     with pytest.raises(kinds.RunCancelledError):
         heart.report(1, 3)
+
+
+def test_a_unit_of_a_background_run_is_given_back_when_another_run_waits(study: Study) -> None:
+    run = start(study, "tiny")
+    lifecycle.move_to_background(run)
+
+    def work(work: kinds.Work) -> None:
+        start(study, "tiny")
+        work.reporter.__self__._renew((0, 0, ""))
+        work.check()
+
+    kind = kinds.get(run.kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(kinds._kinds, run.kind, replace(kind, work=work))
+        assert worker.work_next(run)
+    unit = run.units.get()
+    assert (unit.state, unit.attempts, unit.lost) == (UnitState.PENDING, 0, 0)
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
 
 
 def test_an_interrupted_unit_is_given_back(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,3 +118,27 @@ def test_a_pace_is_told_in_a_unit_that_suits_it_with_how_far_its_stage_is() -> N
     stage = progress.Stage(2, 3, 1, 4)
     told = progress.Progress(5, 9, rate=1 / 60, left=3 * MINUTE, stage=stage)
     assert numbers(told) == ["1.0", "2", "3", "1", "4", "3", "0"]
+
+
+def test_a_new_run_waits_for_those_before_it_except_in_the_background(study: Study) -> None:
+    first, background = start(study), start(study)
+    lifecycle.move_to_background(background)
+    before = progress.find_before(first.queue)
+    assert (before.runs, before.left) == ((first,), None)
+    at_work(first, 0, timezone.now() - MINUTE, done=1, total=2)
+    left = progress.find_before(first.queue).left
+    assert left is not None
+    assert abs(left - MINUTE) < timedelta(seconds=5)
+
+
+def test_a_run_that_shares_a_model_names_the_others_until_its_first_answer(study: Study) -> None:
+    run, other = start(study), start(study)
+    Run.objects.update(queue="llm")
+    for each in (run, other):
+        at_work(each, 0, timezone.now() - MINUTE)
+    run.refresh_from_db()
+    wait = progress.find_wait(run)
+    assert wait is not None
+    assert (wait.obstacle, wait.runs) == (progress.Obstacle.SHARED, (other,))
+    run.units.update(done=1, total=2)
+    assert progress.find_wait(run) is None

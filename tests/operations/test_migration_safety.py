@@ -26,7 +26,7 @@ RELEASED = {
     "audit": "0002_initial",
     "api": "0002_initial",
     "llm": "0002_initial",
-    "jobs": "0002_initial",
+    "jobs": "0003_run_is_background",
     "webhooks": "0001_initial",
     "recruitment": "0002_initial",
     "writing": "0003_copied_words",

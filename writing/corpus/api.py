@@ -102,7 +102,7 @@ class Passages(ListEndpoint):
 
 
 class StatementRow(serializers.ModelSerializer[Statement]):
-    """A statement: where it stands in the text, and the ranks of the passages that it cites."""
+    """A statement: its position in the text, and the ranks of the passages that it cites."""
 
     cites = serializers.SerializerMethodField()
 
@@ -117,7 +117,7 @@ class StatementRow(serializers.ModelSerializer[Statement]):
 
 
 class ResponseRow(serializers.ModelSerializer[Response]):
-    """A response: rows come with people and statements."""
+    """A response with its participant and its statements."""
 
     topic = serializers.CharField(source="topic.external_id")
     style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields

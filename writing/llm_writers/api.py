@@ -26,7 +26,7 @@ from .writer_run import Order
 
 
 class WritingOffer(serializers.Serializer[Any]):
-    """Which models may write, in which styles, and what they are told unless something else is said."""
+    """The available models, styles and the default prompt."""
 
     endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allowed.")
     styles = serializers.ListField(child=serializers.CharField())
@@ -34,12 +34,12 @@ class WritingOffer(serializers.Serializer[Any]):
 
 
 class WritingOrder(ModelOrderFields):
-    """Who is to write what, told what. Topics without passages are left out."""
+    """The settings of a model writer run. Topics without passages are left out."""
 
     styles = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=1000)
     which = serializers.ChoiceField(
         TopicSelection.choices, required=False, default=TopicSelection.NO_MODEL,
-        help_text="Topics: for which no model or nobody wrote yet, all, or those in `topics`.",
+        help_text="Topics without a model response, without any response, all, or those in `topics`.",
     )  # fmt: skip
     topics = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, default=list, max_length=100_000,
@@ -56,10 +56,10 @@ class WritingOrder(ModelOrderFields):
     )
     overlong = serializers.FloatField(
         min_value=1, max_value=100, required=False, default=outcomes.OVERLONG,
-        help_text="From what multiple of the words asked for an answer is too long.",
+        help_text="An answer is too long from this multiple of the requested words.",
     )  # fmt: skip
     accept_overlong = serializers.BooleanField(
-        required=False, default=False, help_text="Whether what is too long becomes a response too."
+        required=False, default=False, help_text="Whether answers that are too long are stored as responses."
     )
     temperature = serializers.FloatField(
         min_value=0, max_value=2, required=False, allow_null=True, default=None, help_text="Null: the server's own."
@@ -69,7 +69,7 @@ class WritingOrder(ModelOrderFields):
 
 
 class WritingBegun(Confirmed, WritingOrder):
-    """Who is to write what, as it is started."""
+    """The settings of a run that is started."""
 
 
 class Writing(OrderEndpoint):
@@ -92,7 +92,7 @@ class ModelWriters(Writing):
     serializer_class = WritingOffer
 
     def get(self, request: Request, study: str) -> Response:
-        """Show which models may write, in which styles, and what they are told."""
+        """Show the available models, styles and the default prompt."""
         names = [*versions.current(Style, study=self.study), *versions.DEFAULT_STYLES]
         offered = Model.objects.allowed().order_by("name").values_list("name", flat=True)
         shown = {"endpoints": list(offered), "styles": list(dict.fromkeys(names))}
@@ -100,7 +100,7 @@ class ModelWriters(Writing):
 
     @extend_schema(request=WritingBegun, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Have a model write. What it answers becomes responses as the run goes on."""
+        """Start a model writer run. Its answers are stored as responses during the run."""
         data = self.validated(WritingBegun)
         order_data = data.pop("order")
         return self.started(
@@ -109,11 +109,11 @@ class ModelWriters(Writing):
 
 
 class ModelWritersEstimated(Writing):
-    """What having a model write would come to."""
+    """The estimate of a model writer run."""
 
     @extend_schema(request=WritingOrder, responses=OfCalls)
     def post(self, request: Request, study: str) -> Response:
-        """Show what having a model write would come to, and what exactly is asked; nothing is sent."""
+        """Estimate the cost of a model writer run and show the exact prompts. Nothing is sent."""
         order = self.wanted(self.validated(WritingOrder))
         text = order.writer().text
         first = tuple(text(one) for one in targets.slots_of(order.pairs(self.study)[:1]))
@@ -132,7 +132,7 @@ class WriterAnswerRow(serializers.ModelSerializer[ModelAnswer]):
     style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
     participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
     response = serializers.CharField(
-        source="response.external_id", default=None, allow_null=True, help_text="What it became; null: nothing."
+        source="response.external_id", default=None, allow_null=True, help_text="The stored response. Null: none."
     )
 
     class Meta:

@@ -20,6 +20,14 @@ from .writer_run import Order
 LONGEST_PROMPT: Final = 50_000
 
 
+class EndpointField(forms.ModelChoiceField):
+    """A choice of endpoints, shown with their models."""
+
+    def label_from_instance(self, endpoint: Endpoint) -> str:
+        """Return the name of the model, and that of the endpoint."""
+        return f"{endpoint.model} ({endpoint.name})" if endpoint.model != endpoint.name else endpoint.name
+
+
 class Prompts(Protocol):
     """A module with versioned prompts."""
 
@@ -44,10 +52,10 @@ class PromptForm(forms.Form):
     sampling: ClassVar[tuple[str, ...]] = ("temperature", "max_tokens")
     helps: ClassVar[Mapping[str, Any]] = {}
 
-    endpoint = forms.ModelChoiceField(
+    endpoint = EndpointField(
         label="Model",
         queryset=Endpoint.objects.allowed().order_by("name", "id"),
-        help_text="Only endpoints that an operator has allowed.",
+        help_text="Ask your operator to add more.",
     )
     prompt = forms.CharField(
         label="Prompt",

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class PlanRow(serializers.ModelSerializer[WritingPlan]):
-    """What is asked for and what it pays. Money is in minor units of the study's currency."""
+    """The writing plan and its pay. Money is in minor units of the study's currency."""
 
     styles = serializers.SerializerMethodField(help_text="Names, in order: people write in each on each topic.")
     trial_topics = serializers.SerializerMethodField(help_text="Ids: new writers write on these first.")
@@ -48,7 +48,7 @@ class PlanRow(serializers.ModelSerializer[WritingPlan]):
 
 
 class ChangedPlan(RequestBody, serializers.ModelSerializer[WritingPlan]):
-    """What is to be asked for otherwise; what is left out stays. Money is in minor units of the study's currency."""
+    """Changes of the plan. Fields that are left out stay the same. Money is in minor units of the study's currency."""
 
     styles = serializers.ListField(
         child=serializers.CharField(max_length=100), required=False, max_length=1000,
@@ -65,7 +65,7 @@ class ChangedPlan(RequestBody, serializers.ModelSerializer[WritingPlan]):
 
 
 class PlanForecastRow(serializers.Serializer[Any]):
-    """What a plan comes to, trials and top-ups apart. Money is in minor units of the study's currency."""
+    """The cost of a plan, without trials and top-ups. Money is in minor units of the study's currency."""
 
     topics = serializers.IntegerField()
     styles = serializers.IntegerField()
@@ -73,10 +73,10 @@ class PlanForecastRow(serializers.Serializer[Any]):
     responses = serializers.IntegerField(help_text="All that are asked for.")
     hours = serializers.FloatField(help_text="Of all people together.")
     wage = serializers.FloatField(allow_null=True, help_text="Per hour.")
-    each = serializers.IntegerField(help_text="What one response costs, with fee and tax.")
-    total = serializers.IntegerField(help_text="What all of them cost.")
-    problems = serializers.ListField(child=serializers.CharField(), help_text="What keeps it from being opened.")
-    warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before it is opened.")
+    each = serializers.IntegerField(help_text="Cost of one response, including fee and tax.")
+    total = serializers.IntegerField(help_text="Total cost.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="Problems that prevent opening the plan.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings before opening the plan.")
 
 
 class Plan(Endpoint):
@@ -86,17 +86,17 @@ class Plan(Endpoint):
     serializer_class = PlanRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show what is asked for and what it pays. A study has one plan, or none yet."""
+        """Show the writing plan and its pay. A study has at most one plan."""
         return Response(PlanRow(self.one(plan_of_study(self))).data)
 
     @extend_schema(request=None, responses={201: PlanRow})
     def post(self, request: Request, study: str) -> Response:
-        """Make the study's plan, which is closed: the usual styles, texts and questions. One that there is stays."""
+        """Create the study's plan, closed, with the default styles and texts. An existing plan stays unchanged."""
         return Response(PlanRow(services.ensure_plan(self.study, timezone.now())).data, status=201)
 
     @extend_schema(request=ChangedPlan, responses=PlanRow)
     def patch(self, request: Request, study: str) -> Response:
-        """Change what is asked for and what it pays. Who has claimed a task keeps what was said then."""
+        """Change the plan and its pay. Writers who have claimed a task keep the earlier terms."""
         data = self.validated(ChangedPlan)
         with self.unchanged(plan_of_study(self), PlanRow) as held:
             styles, topics = data.pop("styles", None), data.pop("trial_topics", None)
@@ -105,13 +105,13 @@ class Plan(Endpoint):
 
 
 class PlanForecast(Endpoint):
-    """What a plan comes to."""
+    """The cost of a plan."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}
     serializer_class = PlanForecastRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show responses, hours and money that the plan comes to, and what it lacks."""
+        """Show the number of responses, hours and cost of the plan, and what prevents opening it."""
         plan = self.one(plan_of_study(self))
         costs, readiness = services.costs(plan), services.readiness(plan)
         computed = {name: getattr(costs, name) for name in ("responses", "hours", "each", "total")}
@@ -126,7 +126,7 @@ class PlanOpened(Endpoint):
 
     @extend_schema(request=None, responses=PlanRow)
     def post(self, request: Request, study: str) -> Response:
-        """Let people write: they come by links or from a platform. Twice is once."""
+        """Open the plan to writers. Idempotent: repeating the request has no further effect."""
         return Response(
             PlanRow(run_or_refuse(services.open_plan, plan=self.one(plan_of_study(self)), now=timezone.now())).data
         )
@@ -139,7 +139,7 @@ class PlanClosed(Endpoint):
 
     @extend_schema(request=None, responses=PlanRow)
     def post(self, request: Request, study: str) -> Response:
-        """Let nobody begin any more. Who has a task can finish it, and is paid."""
+        """Close the plan to new writers. Writers who have a task can finish it, and are paid."""
         return Response(
             PlanRow(run_or_refuse(services.close_plan, plan=self.one(plan_of_study(self)), now=timezone.now())).data
         )
@@ -174,20 +174,20 @@ SEEN = Need(Role.VIEWER)
 
 
 class WriterInstructionsRow(serializers.Serializer[WritingPlan]):
-    """What writers are told, whatever the style."""
+    """The instructions for all styles."""
 
     text = serializers.CharField(source="instructions.text", default="", help_text="In Markdown.")
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
 
 
 class NewWriterInstructions(RequestBody):
-    """What writers are to be told."""
+    """The new instructions."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
 
 
 class WriterConsentRow(serializers.Serializer[WritingPlan]):
-    """What writers are asked to agree to, and under which licences what they give is released."""
+    """The consent text, and the licences under which texts and logs are released."""
 
     text = serializers.CharField(source="consent_text.text", default="", help_text="In Markdown.")
     text_licence = serializers.CharField(source="consent_text.text_licence", default="", help_text="Of responses.")
@@ -201,7 +201,7 @@ class WriterConsentRow(serializers.Serializer[WritingPlan]):
 
 
 class NewWriterConsent(RequestBody):
-    """What writers are to be asked to agree to. It must say what is recorded."""
+    """The new consent text. It must say what is recorded."""
 
     text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
     text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
@@ -210,7 +210,7 @@ class NewWriterConsent(RequestBody):
 
 
 class SurveyRow(serializers.Serializer[Any]):
-    """Questions before or after writing; none: it is not asked."""
+    """Questions before or after writing. An empty list: no survey."""
 
     questions = serializers.ListField(
         child=serializers.DictField(),
@@ -218,7 +218,7 @@ class SurveyRow(serializers.Serializer[Any]):
         "`required`; a scale may name its ends in `low` and `high`.",
     )
     version = serializers.IntegerField(allow_null=True)
-    usual = serializers.ListField(child=serializers.DictField(), help_text="What is asked unless others are.")
+    usual = serializers.ListField(child=serializers.DictField(), help_text="The default questions.")
 
 
 class EntrySurveyRow(SurveyRow):
@@ -243,7 +243,7 @@ SURVEYS: dict[str, type[EntrySurveyRow]] = {"entry": EntrySurveyRow, "exit": Exi
 
 
 class NewSurvey(RequestBody):
-    """All questions that are to be asked, in order; none: no survey."""
+    """All questions, in order. An empty list: no survey."""
 
     questions = serializers.ListField(child=serializers.DictField(), max_length=surveys.MOST_QUESTIONS)
 
@@ -263,15 +263,15 @@ class StyleRow(serializers.ModelSerializer[PlanStyle]):
 
 
 class ReworkedStyle(RequestBody):
-    """How a style is to be worded. Who has claimed a task keeps the wording of then."""
+    """The new wording of a style. Writers who have claimed a task keep the earlier wording."""
 
-    label = serializers.CharField(max_length=100, help_text="What writers see.")  # type: ignore[assignment]
+    label = serializers.CharField(max_length=100, help_text="The name that writers see.")  # type: ignore[assignment]
     instructions = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
     target_words = serializers.IntegerField(**limits(TARGET_WORDS), required=False, default=250)
 
 
 class NewStyle(ReworkedStyle):
-    """A style of the study's own."""
+    """A style that the study adds."""
 
     name = serializers.CharField(
         max_length=64, help_text="In exports and commands: small letters, digits and underscores. It stays."
@@ -279,18 +279,18 @@ class NewStyle(ReworkedStyle):
 
 
 class WriterInstructions(Endpoint):
-    """What writers are told."""
+    """The instructions for writers."""
 
     needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
     serializer_class = WriterInstructionsRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show what writers are told, whatever the style."""
+        """Show the instructions for all styles."""
         return Response(WriterInstructionsRow(self.one(plan_of_study(self))).data)
 
     @extend_schema(request=NewWriterInstructions, responses=WriterInstructionsRow)
     def put(self, request: Request, study: str) -> Response:
-        """Change what writers are told: a new version, unless there was one of this text."""
+        """Change the instructions. This creates a new version unless one with the same text exists."""
         data = self.validated(NewWriterInstructions)
         with self.unchanged(plan_of_study(self), WriterInstructionsRow) as held:
             done = run_or_refuse(services.change_instructions, plan=held, now=timezone.now(), **data)
@@ -298,18 +298,18 @@ class WriterInstructions(Endpoint):
 
 
 class WriterConsent(Endpoint):
-    """What writers are asked to agree to."""
+    """The consent text."""
 
     needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
     serializer_class = WriterConsentRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show what writers are asked to agree to."""
+        """Show the consent text."""
         return Response(WriterConsentRow(self.one(plan_of_study(self))).data)
 
     @extend_schema(request=NewWriterConsent, responses=WriterConsentRow)
     def put(self, request: Request, study: str) -> Response:
-        """Change what writers are asked to agree to. Who agreed to another version is asked again."""
+        """Change the consent text. Writers who agreed to another version are asked again."""
         data = self.validated(NewWriterConsent)
         with self.unchanged(plan_of_study(self), WriterConsentRow) as held:
             done = run_or_refuse(services.change_consent, plan=held, now=timezone.now(), **data)
@@ -323,13 +323,13 @@ class WriterQuestions(Endpoint):
     serializer_class = SurveyRow
 
     def get(self, request: Request, study: str, kind: str) -> Response:
-        """Show what is asked before (`entry`) or after writing (`exit`)."""
+        """Show the questions before (`entry`) or after writing (`exit`)."""
         row = self._row(kind)
         return Response(row(self.one(plan_of_study(self))).data)
 
     @extend_schema(request=NewSurvey, responses=SurveyRow)
     def put(self, request: Request, study: str, kind: str) -> Response:
-        """Ask these questions in this order. Answers that were given stay with the questions of then."""
+        """Replace the questions. Earlier answers stay with the earlier questions."""
         row, data = self._row(kind), self.validated(NewSurvey)
         with self.unchanged(plan_of_study(self), row) as held:
             done = run_or_refuse(services.change_survey, plan=held, kind=row.kind, now=timezone.now(), **data)
@@ -355,7 +355,7 @@ class Styles(ListEndpoint):
 
     @extend_schema(request=NewStyle, responses={201: StyleRow})
     def post(self, request: Request, study: str) -> Response:
-        """Make a style of the study's own, and ask for it after the others. One that is there is worded anew by PUT."""
+        """Create a style and add it to the end of the plan. To change an existing style, use PUT."""
         plan, data = self.one(plan_of_study(self)), self.validated(NewStyle)
         if self.rows().filter(style__name=data["name"]).exists():
             raise Problem("conflict", "The plan already has a style with this name. Use PUT to change it.")

@@ -24,7 +24,7 @@ SEEN = Need(Role.VIEWER)
 
 
 class StandingRow(serializers.Serializer[Any]):
-    """Where the tasks of a style stand. What was erased counts in no state."""
+    """The states of the tasks of a style. Erased responses are in none of the counts."""
 
     name = serializers.CharField()
     asked = serializers.IntegerField(
@@ -36,7 +36,7 @@ class StandingRow(serializers.Serializer[Any]):
 
 
 class StageRow(serializers.Serializer[Any]):
-    """How many people came so far."""
+    """The number of people who reached each step."""
 
     name = serializers.CharField()
     people = serializers.IntegerField()
@@ -44,17 +44,17 @@ class StageRow(serializers.Serializer[Any]):
 
 
 class SpendingRow(serializers.Serializer[Any]):
-    """What was spent, and what is to come."""
+    """The money spent so far, and the expected rest."""
 
     paid = serializers.IntegerField()
     charges = serializers.IntegerField(help_text="Fees and taxes, as the plan has them now.")
     waiting = serializers.IntegerField(help_text="If all that waits for a reviewer is accepted.")
-    to_come = serializers.IntegerField(allow_null=True, help_text="For what is still to be written.")
+    to_come = serializers.IntegerField(allow_null=True, help_text="For responses that are still to be written.")
     total = serializers.IntegerField(allow_null=True)
 
 
 class ProgressRow(serializers.Serializer[overview.Overview]):
-    """How far the writing is. Money is in minor units of the study's currency."""
+    """The progress of writing. Money is in minor units of the study's currency."""
 
     styles = StandingRow(many=True)
     whole = StandingRow()
@@ -68,7 +68,7 @@ class ProgressRow(serializers.Serializer[overview.Overview]):
 
 
 class WriterRow(serializers.Serializer[Participant]):
-    """What somebody wrote, how long it took, and what they earned. Money is in minor units."""
+    """A writer's responses, times and earnings. Money is in minor units."""
 
     participant = serializers.CharField(source="external_id", help_text="A pseudonym.")
     counts = serializers.DictField(source="known.counts", child=serializers.IntegerField(), help_text="By state.")
@@ -77,28 +77,30 @@ class WriterRow(serializers.Serializer[Participant]):
     wage = serializers.FloatField(source="known.wage", allow_null=True, help_text="Median, per hour.")
     earned = serializers.IntegerField(source="known.earned")
     is_below = serializers.BooleanField(source="known.is_below", help_text="Whether the wage is below the least one.")
-    topping = serializers.IntegerField(source="known.topping", help_text="What accepted responses lack of it.")
+    topping = serializers.IntegerField(
+        source="known.topping", help_text="The amount that accepted responses are below it."
+    )
 
 
 class ToppedRow(serializers.Serializer[Any]):
-    """What came of it."""
+    """The result."""
 
-    owed = serializers.IntegerField(help_text="What they are owed more; 0: their wage is not below the least one.")
+    owed = serializers.IntegerField(help_text="The additional amount owed. 0: the wage is not below the minimum.")
 
 
 class Progress(Endpoint):
-    """How far the writing is."""
+    """The progress of writing."""
 
     needs: ClassVar = {"GET": SEEN}
     serializer_class = ProgressRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show where tasks stand, what they pay, how far people come, and what it costs. Nobody is named."""
+        """Show the states of tasks, wages, drop-out and cost. Writers are not named."""
         return Response(ProgressRow(overview.overview(self.study)).data)
 
 
 class Writers(ListEndpoint):
-    """List the people who have taken a task, with what they wrote and earned."""
+    """List the writers with their responses and earnings."""
 
     needs: ClassVar = {"GET": SEEN}
     shows = AuditedContent.PEOPLE
@@ -120,13 +122,13 @@ class Writers(ListEndpoint):
 
 
 class ToppedUp(Endpoint):
-    """Somebody's pay, brought up to the least wage."""
+    """A top-up of a writer's pay to the minimum wage."""
 
     needs: ClassVar = {"POST": CHANGED}
 
     @extend_schema(request=None, responses=ToppedRow)
     def post(self, request: Request, study: str, participant: str) -> Response:
-        """Bring somebody whose median wage is below the least one up to it. Sent again it pays nothing more."""
+        """Top up a writer whose median wage is below the minimum wage. Repeating the request pays nothing more."""
         writer = self.one(writers_of_study(self), external_id=participant)
         try:
             owed = wages.top_up(study=self.study, participant=writer, by=self.user, now=timezone.now())

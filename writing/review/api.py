@@ -57,7 +57,7 @@ HANDED_IN = [(state.value, state.label) for state in dict.fromkeys(queue.LISTS.v
 
 
 class HandedInRow(serializers.ModelSerializer[WritingTask]):
-    """A response that was handed in, as a task. Money is in minor units of the study's currency."""
+    """A submitted response with its task. Money is in minor units of the study's currency."""
 
     response = serializers.CharField(source="response.external_id")
     topic = serializers.CharField(source="topic.external_id")
@@ -73,10 +73,10 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
     revision = serializers.CharField(
         source="revision.external_id", default=None, allow_null=True, help_text="Of one sent back: the task after it."
     )
-    paid = serializers.IntegerField(help_text="What its writer is owed or was paid for it so far.")
+    paid = serializers.IntegerField(help_text="The amount owed or paid to the writer so far.")
     held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
     assignee = serializers.EmailField(
-        source="assignee.email", default=None, allow_null=True, help_text="Which reviewer takes care of it."
+        source="assignee.email", default=None, allow_null=True, help_text="The reviewer to whom it is assigned."
     )
 
     class Meta:
@@ -104,21 +104,21 @@ class MomentRow(serializers.Serializer[Any]):
 
 
 class LogSignalRow(serializers.Serializer[Any]):
-    """A figure of the log, with what it rests on. It is never a verdict."""
+    """A measure from the log with its evidence. It is never a verdict."""
 
     name = serializers.CharField()
     title = serializers.CharField()
-    level = serializers.CharField(help_text="What was found; `stands_out` says whether it is one to look at.")
+    level = serializers.CharField(help_text="The result. `stands_out` says whether a reviewer should look at it.")
     stands_out = serializers.BooleanField()
     figure = serializers.CharField()
     explanation = serializers.CharField()
     innocent = serializers.CharField(help_text="Harmless causes.")
     moments = MomentRow(many=True)
-    more = serializers.IntegerField(help_text="How many moments there are beside these.")
+    more = serializers.IntegerField(help_text="Number of further moments.")
 
 
 class SurveyAnswerRow(serializers.Serializer[Any]):
-    """What the writer answered to a question before or after writing."""
+    """The writer's answer to a question before or after writing."""
 
     kind = serializers.ChoiceField(SurveyKind.choices)
     question = serializers.CharField()
@@ -137,7 +137,7 @@ class TaskTransitionRow(serializers.ModelSerializer[TaskTransition]):
 
 
 class ResponseDecisionRow(serializers.ModelSerializer[ResponseDecision]):
-    """A decision; the latest one on a question holds."""
+    """A decision. The latest one counts."""
 
     by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
 
@@ -157,15 +157,15 @@ class TaskPaymentRow(serializers.ModelSerializer[TaskPayment]):
 
 
 class RecordRow(serializers.Serializer[dossier.WriterRecord]):
-    """What its writer wrote in the study so far. A response and its revisions count once."""
+    """The writer's responses in the study so far. A response and its revisions count once."""
 
     written = serializers.IntegerField()
     waiting = serializers.IntegerField()
     accepted = serializers.IntegerField()
     rejected = serializers.IntegerField()
     revision = serializers.IntegerField(help_text="Sent back, and not handed in again.")
-    others = serializers.SerializerMethodField(help_text="Tasks whose responses were handed in beside, the latest.")
-    notes = TaskTransitionRow(many=True, help_text="What the writer was told of those.")
+    others = serializers.SerializerMethodField(help_text="The latest other submitted tasks of the writer.")
+    notes = TaskTransitionRow(many=True, help_text="Notes that the writer received about those.")
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_others(self, record: dossier.WriterRecord) -> list[str]:
@@ -174,14 +174,14 @@ class RecordRow(serializers.Serializer[dossier.WriterRecord]):
 
 
 class PartRow(serializers.Serializer[text_difference.Part]):
-    """A part of what differs from the version before."""
+    """A part of the difference from the previous version."""
 
     kind = serializers.ChoiceField(["same", "gone", "new"])
     text = serializers.CharField()
 
 
 class ReviewedRow(HandedInRow):
-    """A response with all that is known of it, and what was decided. How it was written is its log."""
+    """A response with its signals and decisions. The writing process is in its log."""
 
     written = ResponseRow(source="known_response", help_text="The response itself.")
     answers = SurveyAnswerRow(source="known.answers", many=True)
@@ -200,7 +200,7 @@ class ReviewedRow(HandedInRow):
 class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
     """Filters of responses."""
 
-    state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: what waits for a decision.")
+    state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: awaiting a decision.")
     style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
     participant = django_filters.CharFilter(
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."
@@ -219,7 +219,7 @@ class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped 
 
 
 class HandedIn(ListEndpoint):
-    """List the responses that were handed in: those that wait for a reviewer, and those that were decided."""
+    """List the submitted responses: those awaiting review, and those decided."""
 
     needs: ClassVar = {"GET": SEEN}
     shows = AuditedContent.PEOPLE
@@ -229,19 +229,19 @@ class HandedIn(ListEndpoint):
     order = ("id",)
 
     def rows(self) -> QuerySet[WritingTask]:
-        """Return what was handed in here; what others collected waits for nobody."""
+        """Return the responses submitted here; imported ones await no review."""
         return _paid(self).filter(is_imported=False).select_related(*IN_LIST).only(*SHOWN)
 
 
 class OneHandedIn(Endpoint):
-    """One response that was handed in."""
+    """One submitted response."""
 
     needs: ClassVar = {"GET": SEEN}
     shows: ClassVar = AuditedContent.REVIEW
     serializer_class = ReviewedRow
 
     def get(self, request: Request, study: str, task: str) -> Answer:
-        """Show a response with all that is known of it, and who decided what."""
+        """Show a response with its signals and decisions."""
         return Answer(reviewed(self, task))
 
 
@@ -277,7 +277,7 @@ REFUSED: dict[type[Exception], str] = {
 
 
 class WordsOfReview(RequestBody):
-    """Words with it."""
+    """An optional note to the writer."""
 
     note = serializers.CharField(
         max_length=LONGEST, required=False, allow_blank=True, default="", help_text="The writer reads them."
@@ -285,13 +285,13 @@ class WordsOfReview(RequestBody):
 
 
 class Note(RequestBody):
-    """What the writer has to be told."""
+    """A required note to the writer."""
 
     note = serializers.CharField(max_length=LONGEST, help_text="The writer reads it.")
 
 
 class ResponseRejection(RequestBody):
-    """Why it is rejected, and what is paid all the same."""
+    """The reason for the rejection, and a partial payment."""
 
     reason = serializers.CharField(max_length=LONGEST, help_text="The writer reads it, and may contest it.")
     pay_part = serializers.IntegerField(
@@ -307,20 +307,20 @@ class ResponseInclusion(RequestBody):
 
 
 class ResponsePayment(RequestBody):
-    """What is paid beside. The same amount for the same reason is the same payment."""
+    """An additional payment. The same amount for the same reason is the same payment."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MAX_AMOUNT)
     reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The writer reads it.")
 
 
 class NextOne(NextWork):
-    """Which response is to be next; what is left out narrows nothing."""
+    """Filters for the next response. Fields that are left out do not filter."""
 
     style = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment]
     participant = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     is_trial = serializers.BooleanField(required=False, default=False, help_text="True: trials alone.")
     signals = serializers.BooleanField(
-        required=False, default=False, help_text="True: those alone of which some signal stands out."
+        required=False, default=False, help_text="True: only responses with a signal that stands out."
     )
 
 
@@ -349,7 +349,7 @@ class Accepted(ReviewEndpoint):
 
     @extend_schema(request=WordsOfReview, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Accept what was handed in: it is paid, and counts unless it was decided otherwise before. Twice is once."""
+        """Accept a submitted response. It is paid, and joins the analysis unless it was excluded. Idempotent."""
         instance, data = self.work(), self.validated(WordsOfReview)
         return self.decided(lambda **who: services.accept(task=instance, **data, **who), reason="note")
 
@@ -359,17 +359,17 @@ class Rejected(ReviewEndpoint):
 
     @extend_schema(request=ResponseRejection, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Reject it, for a reason: left out of the analysis, and somebody else may write. Twice is once."""
+        """Reject a response with a reason. It is excluded, and another writer can take its place. Idempotent."""
         instance, data = self.work(), self.validated(ResponseRejection)
         return self.decided(lambda **who: services.reject(task=instance, **data, **who))
 
 
 class SentBack(ReviewEndpoint):
-    """A response that is sent back."""
+    """A response with a requested revision."""
 
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Ask its writer for a revision: they find these words and their text. `revision` is the new task."""
+        """Request a revision from the writer, who sees this note and the text. `revision` is the new task."""
         instance, data = self.work(), self.validated(Note)
         return self.decided(lambda **who: services.send_back(task=instance, **data, **who), reason="note")
 
@@ -385,23 +385,23 @@ class Undone(ReviewEndpoint):
 
 
 class Assigned(ReviewEndpoint):
-    """Which reviewer takes care of a response."""
+    """The reviewer to whom a response is assigned."""
 
     needs: ClassVar = {"PUT": REVIEW_NEED}
 
     @extend_schema(request=Assignee, responses=ReviewedRow)
     def put(self, request: Request, study: str, task: str) -> Answer:
-        """Assign a response to a reviewer of the study, or to nobody. Others may still decide."""
+        """Assign a response to a reviewer, or to nobody. Other reviewers can still decide."""
         instance, to = self.work(), self.member(self.validated(Assignee)["assignee"])
         return self.decided(lambda **_who: assignees.assign(TASKS, instance, self.study, to))
 
 
 class Reversed(ReviewEndpoint):
-    """A rejection that is taken back."""
+    """A rejection that is reversed."""
 
     @extend_schema(request=Note, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Accept after all what was rejected, and pay the rest. It counts where nobody else writes in its place."""
+        """Accept a rejected response and pay the rest. It joins the analysis unless another writer took its place."""
         instance, data = self.work(), self.validated(Note)
         return self.decided(lambda **who: services.reverse_rejection(task=instance, **data, **who), reason="note")
 
@@ -411,18 +411,18 @@ class Included(ReviewEndpoint):
 
     @extend_schema(request=ResponseInclusion, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Let it count in the analysis or leave it out, whatever is paid."""
+        """Include the response in the analysis or exclude it. This does not change the pay."""
         instance, data = self.work(), self.validated(ResponseInclusion)
         choose = services.include if data["included"] else services.exclude
         return self.decided(lambda **who: choose(response=instance.response, reason=data["reason"], **who))
 
 
 class Paid(ReviewEndpoint):
-    """What a writer is paid beside."""
+    """An additional payment to a writer."""
 
     @extend_schema(request=ResponsePayment, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Owe its writer something beside: when the fault was ours, say."""
+        """Record an additional payment to the writer, for example after a fault of the study."""
         instance, data = self.work(), self.validated(ResponsePayment)
         return self.decided(lambda **who: TASKS.pay(instance, **data, **who), pay_part="amount")
 
@@ -431,7 +431,7 @@ class Paid(ReviewEndpoint):
     post=extend_schema(request=Hold, responses=ReviewedRow), delete=extend_schema(request=None, responses={204: None})
 )
 class Held(ReviewEndpoint, review_endpoints.ReviewLockEndpoint):
-    """A response that somebody has open."""
+    """A response that is open for review."""
 
     review_lock = queue.REVIEW_LOCK
 
@@ -441,7 +441,7 @@ class Following(ReviewEndpoint):
 
     @extend_schema(request=NextOne, responses=ReviewedRow)
     def post(self, request: Request, study: str) -> Answer:
-        """Take the one that you have open, else the oldest that nobody has open; it is yours for ten minutes."""
+        """Return the response that you have open, or reserve the oldest one that nobody has open for ten minutes."""
         data = self.validated(NextOne)
         after = self.one(handed_in_tasks(self), external_id=data["after"]) if data["after"] else None
         filters = queue.QueueFilter(data["style"], data["participant"], data["is_trial"], data["signals"])

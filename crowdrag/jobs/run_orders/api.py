@@ -27,7 +27,7 @@ LONGEST_PROMPT = 50_000
 
 
 class ModelOrderFields(RequestBody):
-    """Which model is asked, told what, sampled how."""
+    """The model, its prompt and its sampling parameters."""
 
     endpoint = serializers.CharField(max_length=100, help_text="Name of a model that the operator allows.")
     prompt = serializers.CharField(
@@ -92,7 +92,7 @@ class OrderEndpoint(Endpoint):
             return form.order(now=timezone.now())
 
     def estimated(self, order: Order, forecast: Forecast, prompts: tuple[str, ...] = ()) -> Response:
-        """Answer with what an order would come to."""
+        """Answer with the estimate of an order."""
         names = ("wanted", "estimate", "sampled", "left", "is_over_budget", "seconds", "problem")
         fields = {name: getattr(forecast, name) for name in names}
         return Response(OfCalls(fields | {"order": order.digest, "prompts": prompts}).data)

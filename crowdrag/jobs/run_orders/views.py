@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from .. import progress
+from ..enums import Queue
 from ..kinds import InputRejectedError
 from ..models import Run
 from .types import AnyOrder, OrderForm
@@ -50,4 +52,4 @@ def order_run(
             form.add_error(None, rejected.problems[0]["message"])
             return show(status=INVALID)
         return redirect("run", run.study.slug, run.key)
-    return show(order=order, **estimate(order))
+    return show(order=order, before=progress.find_before(Queue.LLM), **estimate(order))

@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(help_text='Used in URLs and commands.', max_length=80, unique=True, verbose_name='short name')),
                 ('title', models.CharField(help_text='Participants see this title. Do not name your systems.', max_length=200, verbose_name='title')),
                 ('description', models.TextField(blank=True, verbose_name='description')),
-                ('language', models.CharField(default='en', help_text='Language of the texts, as a BCP 47 tag.', max_length=35, validators=[crowdrag.studies.codes.validate_language], verbose_name='language')),
+                ('language', models.CharField(default='en', help_text='For example en, de or pt-BR.', max_length=35, validators=[crowdrag.studies.codes.validate_language], verbose_name='language')),
                 ('text_licence', models.CharField(default='CC-BY-4.0', max_length=100, validators=[crowdrag.studies.codes.validate_licence], verbose_name='licence of released texts')),
                 ('currency', models.CharField(default='USD', max_length=3, validators=[crowdrag.studies.codes.validate_currency], verbose_name='currency')),
                 ('llm_budget', models.BigIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='model budget (minor units)')),

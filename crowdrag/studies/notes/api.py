@@ -46,7 +46,7 @@ class NewNote(RequestBody):
 
 
 class NoteFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which notes."""
+    """Filters of notes."""
 
     participant = django_filters.CharFilter(
         field_name="participant__external_id", max_length=200, help_text="A pseudonym."

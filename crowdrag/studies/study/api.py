@@ -85,7 +85,7 @@ class StudyChanges(RequestBody):
 
 
 class StudyFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which studies."""
+    """Filters of studies."""
 
     is_simulated = StrictBooleanFilter()
     created_after = TimeFilter(field_name="created_at", lookup_expr="gt")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from .. import money
+from .. import codes, money
 from ..enums import Role
 from .invitations import LIFETIMES
 from .models import Study, User
@@ -26,6 +26,9 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
         ),
     )
 
+    # Without a maximum length, so that browsers do not cut "euro" to "eur".
+    currency = forms.CharField(label="Currency", initial="USD")
+
     class Meta:
         model = Study
         fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
@@ -37,6 +40,12 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
                 "unique": "Another study has this short name. Choose another one.",
             }
         }
+
+    def clean_currency(self) -> str:
+        """Return the code in capital letters; quote it as it was typed if it is not known."""
+        code: str = self.cleaned_data["currency"]
+        codes.validate_currency(code.upper() if code.upper() in codes.known("currencies") else code)
+        return code.upper()
 
     def clean(self) -> dict[str, Any]:
         """Convert the budget to minor units."""

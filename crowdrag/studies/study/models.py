@@ -137,7 +137,7 @@ class Study(models.Model):
     description = models.TextField("description", blank=True)
     language = models.CharField(
         "language", max_length=35, default="en", validators=[codes.validate_language],
-        help_text="Language of the texts, as a BCP 47 tag.",
+        help_text="For example en, de or pt-BR.",
     )  # fmt: skip
     text_licence = models.CharField(
         "licence of released texts", max_length=100, default="CC-BY-4.0", validators=[codes.validate_licence]

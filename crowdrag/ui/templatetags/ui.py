@@ -128,7 +128,12 @@ def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString 
     if when > now + dt.timedelta(minutes=1):
         text = _("in %s") % timesince(now, when, depth=1)
     local = timezone.localtime(when)
-    return format_html('<time datetime="{}" title="{}">{}</time>', when.isoformat(), f"{local:%Y-%m-%d %H:%M %Z}", text)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        when.isoformat(),
+        f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}",
+        text,
+    )
 
 
 @register.simple_tag

@@ -22,11 +22,11 @@ from .forms import MAX_IMPORT_BYTES, ImportForm
 
 
 class InputRow(serializers.Serializer[Any]):
-    """A file that an import asks for."""
+    """A file that an import needs."""
 
     field = serializers.CharField(source="role")
     title = serializers.CharField(source="label")
-    is_several = serializers.BooleanField(source="many", help_text="Whether it may be several files.")
+    is_several = serializers.BooleanField(source="many", help_text="Whether several files are allowed.")
 
 
 class ImporterRow(serializers.Serializer[Any]):
@@ -46,13 +46,13 @@ class ImporterRows(serializers.Serializer[Any]):
 
 
 class Importers(Endpoint):
-    """What can be imported."""
+    """The kinds of import."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
 
     @extend_schema(responses=ImporterRows)
     def get(self, request: Request, study: str) -> Response:
-        """List the kinds of import, with the files and options that each asks for."""
+        """List the kinds of import with their files and options."""
         return Response(ImporterRows({"results": importers.all_importers()}).data)
 
 
@@ -65,9 +65,9 @@ class Import(Endpoint):
 
     @extend_schema(request={"multipart/form-data": {"type": "object"}}, responses={202: RunRow})
     def post(self, request: Request, study: str, name: str) -> Response:
-        """Start an import with the files that come along, each in the field of its name.
+        """Start an import with uploaded files, each in the field of its name.
 
-        The run that does it is answered; what it finds wrong with a file stands in its `problems`.
+        Returns the run. Problems of the files are in its `problems`.
         """
         try:
             importer = importers.get(name)

@@ -295,7 +295,7 @@ def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Probl
         return
     if topic.query and topic.query != first.query:
         message = f"question {topic.external_id} has another text on line {first.line}"
-        problems.add(file=topic.file, line=topic.line, field="question", expected="one text an ID", message=message)
+        problems.add(file=topic.file, line=topic.line, field="question", expected="one text per ID", message=message)
         return
     passages = dict.fromkeys((*first.passages, *topic.passages))
     topics[topic.external_id] = replace(first, passages=tuple(passages), narrative=first.narrative or topic.narrative)

@@ -143,18 +143,20 @@ def parse_json(text: str, problems: Problems, *, file: str, line: int) -> Any:
     except json.JSONDecodeError as error:
         where = error.lineno - 1 + line
         message = f"is not valid JSON: {error.msg} at character {error.colno}"
-        problems.set_aside(file=file, line=where, expected="one JSON object a line", message=message)
+        problems.set_aside(file=file, line=where, expected="one JSON object per line", message=message)
     except RecursionError:
-        problems.set_aside(file=file, line=line, expected="one JSON object a line", message="is nested too deeply")
+        problems.set_aside(file=file, line=line, expected="one JSON object per line", message="is nested too deeply")
     except ValueError as error:  # a number with too many digits for Python
-        problems.set_aside(file=file, line=line, expected="one JSON object a line", message=str(error))
+        problems.set_aside(file=file, line=line, expected="one JSON object per line", message=str(error))
     return MISSING
 
 
 def check_record(value: Any, shape: Shape, problems: Problems, *, file: str, line: int) -> dict[str, Any] | None:
     """Return a cleaned record; if it is invalid, record each invalid field and return None."""
     if not isinstance(value, dict):
-        problems.set_aside(file=file, line=line, expected="one JSON object a line", message=f"got {quote_value(value)}")
+        problems.set_aside(
+            file=file, line=line, expected="one JSON object per line", message=f"got {quote_value(value)}"
+        )
         return None
     cleaned = {}
     for name, field in shape.items():

@@ -38,7 +38,7 @@ def read(member: Member, problems: Problems, *, report: json_lines.Report = json
             message = f"the ID {external_id} is on line {first.line} already, with another question"
             problems.add(file=member.name, line=number, expected="one ID for each question", message=message)
     if not topics and not problems.found:
-        problems.add(file=member.name, line=0, expected="one question a line", message="there are no questions")
+        problems.add(file=member.name, line=0, expected="one question per line", message="there are no questions")
     problems.refuse_any()
     return list(topics.values())
 

@@ -111,7 +111,7 @@ def without_duplicates(topics: Iterable[TopicInput], problems: Problems) -> list
             content, line = contents.get(passage.external_id, (passage.content, topic.line))
             if content != passage.content:
                 message = f"passage {passage.external_id} has another text than on line {line}"
-                wrong.append((where, "one text a passage", message))
+                wrong.append((where, "one text per passage", message))
         for field, expected, message in wrong:
             problems.set_aside(file=topic.file, line=topic.line, field=field, expected=expected, message=message)
         if not wrong:

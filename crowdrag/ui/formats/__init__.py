@@ -1,0 +1,1 @@
+"""Formats that differ from Django's, by language (the setting `FORMAT_MODULE_PATH`)."""
