@@ -140,7 +140,6 @@ LOGOUT_REDIRECT_URL = "login"
 # (crowdrag/studies/page_language.py); `make messages` writes the catalogues.
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español")]
-FORMAT_MODULE_PATH = "crowdrag.ui.formats"
 LOCALE_PATHS = [BASE_DIR / "crowdrag" / "locale"]
 FORMAT_MODULE_PATH = "crowdrag.formats"
 USE_I18N = True

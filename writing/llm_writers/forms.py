@@ -20,7 +20,7 @@ from .writer_run import Order
 LONGEST_PROMPT: Final = 50_000
 
 
-class EndpointField(forms.ModelChoiceField):
+class EndpointField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django's class takes no arguments
     """A choice of endpoints, shown with their models."""
 
     def label_from_instance(self, endpoint: Endpoint) -> str:

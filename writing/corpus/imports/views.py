@@ -96,8 +96,8 @@ def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> H
     form = ColumnsForm(preview, request.POST or None)
     is_valid = form.is_valid()
     if request.method == "POST" and is_valid and not request.htmx:  # type: ignore[attr-defined]
-        rules = {name: form.cleaned_data[name] for name in COLUMN_OPTIONS}
-        options = {COLUMNS: form.roles, "style": style} | rules
+        chosen = {name: form.cleaned_data[name] for name in COLUMN_OPTIONS}
+        options = {COLUMNS: form.roles, "style": style} | chosen
         run = importers.start(study=study, importer=importer, files={"file": upload}, options=options, by=request.user)  # type: ignore[arg-type]
         return redirect("run", study.slug, run.key)
     if request.method == "POST":
