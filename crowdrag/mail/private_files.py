@@ -12,7 +12,7 @@ class EmailBackend(filebased.EmailBackend):
     """Django's backend for files, with a private folder (if it creates it) and private files."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        folder = kwargs.get("file_path") or getattr(settings, "EMAIL_FILE_PATH", "")
+        folder = str(kwargs.get("file_path") or getattr(settings, "EMAIL_FILE_PATH", ""))
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         super().__init__(*args, **kwargs)
 
