@@ -111,7 +111,7 @@ def open_with_link(*, campaign: Campaign, by: User | None, now: datetime) -> Cam
     purpose = claims.purpose(campaign)
     known = EntryLink.objects.filter(study=campaign.study_id, purpose=purpose, kind=EntryKind.OPEN, closed_at=None)
     if campaign.judges == Judges.CROWD and not known.exists():
-        links.create_open(study=campaign.study, purpose=purpose, label="Open link", by=by, now=now)
+        links.create_open(study=campaign.study, purpose=purpose, label="For all judges", by=by, now=now)
     return campaign
 
 
@@ -239,13 +239,13 @@ def _of_people(campaign: Campaign, forecast: Forecast, outcome: Readiness) -> No
                 f"You need at least {forecast.people} experts, but {invited} are invited. Invite more after the launch."
             )
     if forecast.people > campaign.k and campaign.questionnaires_per_person is not None:
+        text = (
+            "Each person can do at most %(n)s questionnaire, so you need at least %(people)s people."
+            if campaign.questionnaires_per_person == 1
+            else "Each person can do at most %(n)s questionnaires, so you need at least %(people)s people."
+        ) % {"n": campaign.questionnaires_per_person, "people": forecast.people}
         outcome.warnings.append(
-            (
-                "Each person can do at most %(n)s questionnaire, so you need at least %(people)s people."
-                if campaign.questionnaires_per_person == 1
-                else "Each person can do at most %(n)s questionnaires, so you need at least %(people)s people."
-            )
-            % {"n": campaign.questionnaires_per_person, "people": forecast.people}
+            _finding(campaign, text, "campaign_edit", "id_questionnaires_per_person", action="Change the limit")
         )
     if forecast.both_orders and campaign.questionnaires_per_person != 1:
         text = (

@@ -32,3 +32,8 @@ def people_at_work(campaign: Campaign) -> list[PersonAtWork]:
         "participant__external_id", "questionnaire__external_id", "assigned_at", "lease_until", "answers", "last",
     )  # fmt: skip
     return [PersonAtWork(*row) for row in rows.values_list(*columns)]
+
+
+def awaiting_review(campaign: Campaign) -> int:
+    """Return the number of questionnaires that await a decision."""
+    return Assignment.objects.filter(questionnaire__campaign=campaign, state=AssignmentState.SUBMITTED).count()

@@ -135,6 +135,7 @@ def participants(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "only_purpose": purpose,
         "back": request.path,
         "at_work": people_at_work.people_at_work(campaign),
+        "waiting": people_at_work.awaiting_review(campaign),
         "platform_studies": PlatformStudy.objects.filter(study=study, purpose=purpose).order_by("-created_at", "-pk"),
     }
     status = 422 if refused else 200

@@ -338,6 +338,16 @@ def test_quality_shows_flagged_judges_and_failed_checks() -> None:
     assert b"<table" not in page.content
 
 
+def test_the_tab_of_participants_leads_to_what_awaits_review() -> None:
+    here = judge_actions.sheets(1, k=1)
+    client, page, screening = signed_in(here.study), url("campaign_participants", here), url("screening", here)
+    assignment = judge_actions.claim(here, here.judge(), NOW)
+    assert screening not in client.get(page).content.decode()
+    judge_actions.answer_all(assignment)
+    judge_actions.hand_in(assignment)
+    assert screening in client.get(page).content.decode()
+
+
 def test_links_are_made_where_they_are_needed() -> None:
     here = open_campaign.world()
     other = open_campaign.world(study=here.study, name="Another")
@@ -350,7 +360,7 @@ def test_links_are_made_where_they_are_needed() -> None:
     shown = client.get(page).context
     assert [row.link.label for row in shown["shared"] if row.link.label == "Poster"] == ["Poster"]
     assert {row.link.purpose for row in shown["shared"]} == {purpose}
-    assert len(shown["at_work"]) == 1
+    assert (len(shown["at_work"]), shown["waiting"]) == (1, 0)
     made = client.post(page, {"kind": "PERSONAL", "personal-labels": "One", "personal-purpose": purpose})
     assert [each["label"] for each in made.context["made"]] == ["One"]
     assert signed_in(here.study, Role.REVIEWER).get(page).status_code == 403
