@@ -207,6 +207,25 @@ def test_the_result_is_linked_when_it_is_there(editor: Client, study: Study, mon
     assert f'href="/r/{run.pk}"' in text(editor.get(url("run", run)))
 
 
+def test_who_waits_for_a_run_is_led_on_unless_it_warns(
+    editor: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+    kind = kinds.Kind(
+        name="test.leading", title="Leading", work=lambda _work: None, result_url="/r/{0.pk}".format, leads_on=True,
+        warnings=lambda _run: found, internal=("secret",),
+    )  # fmt: skip
+    monkeypatch.setitem(kinds._kinds, kind.name, kind)
+    run = start(study, "leading")
+    worker.work_next(run)
+    Run.objects.filter(pk=run.pk).update(summary={"shown": 1, "secret": 2})
+    assert editor.get(url("run_progress", run))["HX-Redirect"] == f"/r/{run.pk}"
+    found.append("Something is missing")
+    assert "HX-Redirect" not in editor.get(url("run_progress", run))
+    page = editor.get(url("run", run))
+    assert (page.context["warnings"], page.context["summary"]) == (found, {"shown": 1})
+
+
 @pytest.fixture
 def file(study: Study, files: Path, tmp_path: Path) -> Run:
     run = start(study)
@@ -276,8 +295,11 @@ def test_operators_see_workers_queues_and_what_hangs(study: Study) -> None:
     assert "vanished:1:1" in text(page)
 
 
-def test_the_home_card_shows_the_latest(study: Study) -> None:
+def test_the_home_card_shows_the_latest_that_somebody_started(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = kinds.Kind(name="test.automatic", title="Automatic", work=lambda _work: None, is_automatic=True)
+    monkeypatch.setitem(kinds._kinds, kind.name, kind)
     runs = [start(study) for _ in range(7)]
+    start(study, "automatic")
     shown = [row["run"].pk for row in latest_runs(study)["runs"]]
     assert shown == [run.pk for run in reversed(runs)][:5]
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def estimate(page: Page) -> None:
     """Choose what is asked, of whom, and have it estimated."""
-    page.locator("[name=endpoint]").select_option("a model far away")
+    page.locator("[name=endpoint]").select_option("m-1 (a model far away)")
     page.locator("select[name=source]").select_option("People")
     page.locator("main form button[type=submit]").first.click()
     expect(page.locator("button[name=start]")).to_be_visible()

@@ -23,7 +23,7 @@ def test_a_model_is_told_to_write(page: Page, live_server: Any, sign_in: Any) ->
     done = campaign(study)
     page.goto(f"{live_server.url}/studies/tides/writing/models/")
     page.locator("main a[href$='/models/new/']").first.click()
-    page.locator("[name=endpoint]").select_option("a model far away")
+    page.locator("[name=endpoint]").select_option("m-1 (a model far away)")
     page.locator("main form button[type=submit]").first.click()
     page.locator("details", has=page.locator("pre")).locator("summary").first.click()
     expect(page.locator("pre")).to_contain_text("<<<DATA")

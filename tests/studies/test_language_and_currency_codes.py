@@ -50,6 +50,14 @@ def test_a_study_takes_no_unknown_code(db: None, field: str, value: str) -> None
     assert set(form.errors) == {field}
 
 
+def test_a_currency_is_quoted_as_it_was_typed_and_may_be_in_small_letters(db: None) -> None:
+    [error] = StudyForm({"slug": "s", "title": "S", **GOOD, "currency": "euro"}).errors["currency"]
+    assert "euro" in error
+    form = StudyForm({"slug": "s", "title": "S", **GOOD, "currency": "eur"})
+    assert form.is_valid()
+    assert form.cleaned_data["currency"] == "EUR"
+
+
 @pytest.mark.parametrize(
     ("model", "field"),
     [

@@ -87,7 +87,7 @@ def _notes(columns: Sequence[str], encoding: str) -> list[str]:
     if encoding != file_formats.UTF_8:
         notes.append(f"This file is not in UTF-8. It is read as {encoding}. Check that the letters below are right.")
     if looks_like_data(columns):
-        notes.append("The first line looks like data. Add a line with the names of the columns above it.")
+        notes.append("The first line looks like data. Add a line of column names, then choose the file again.")
     if unnamed := [column for column in columns if is_unnamed(column)]:
         names = ", ".join(unnamed)
         notes.append(f"No name in the header: {names}. To import answers from there, enter the name of the system.")

@@ -28,7 +28,7 @@ def check_table(member: Member, problems: Problems) -> str:
     with member.open() as file:
         start = file.read(4)
     if message := _other_format(member.name, start):
-        problems.add(file=member.name, expected="CSV or TSV", message=message)
+        problems.add(file=member.name, message=message)
         problems.refuse_any()
     is_utf_8 = is_damaged = False
     for number, line in json_lines.lines(member, Problems(), limits=json_lines.KEPT):
