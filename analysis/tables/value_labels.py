@@ -92,8 +92,9 @@ def dimensions(study: Study) -> dict[str, str]:
 
 def topics(study: Study, names: Iterable[str]) -> dict[str, str]:
     """Return the queries of these topics by ID, from the latest version; a topic that is gone has its ID."""
-    known = Topic.objects.filter(study=study, external_id__in=(wanted := list(names))).order_by("version")
-    return {name: name for name in wanted} | dict(known.values_list("external_id", "query"))
+    topic_names = list(names)
+    topics = Topic.objects.filter(study=study, external_id__in=topic_names).order_by("version")
+    return {name: name for name in topic_names} | dict(topics.values_list("external_id", "query"))
 
 
 def origin(name: str) -> str:

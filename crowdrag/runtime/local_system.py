@@ -136,8 +136,8 @@ def _has_account(folder: DataFolder) -> bool:
 def own_command(folder: DataFolder) -> str:
     """Return how to call `crowdrag` for this folder in another terminal, where it may not be on PATH."""
     program = Path(sys.executable).with_name("crowdrag")
-    found = shutil.which("crowdrag")
-    if found and program.exists() and Path(found).samefile(program):
+    on_path = shutil.which("crowdrag")
+    if on_path and program.exists() and Path(on_path).samefile(program):
         command = "crowdrag"
     else:
         command = str(program) if program.exists() else f"{sys.executable} -m crowdrag.runtime.cli"

@@ -177,23 +177,23 @@ def problem_with(variable: Variable, value: str) -> str:
 def problems() -> list[str]:
     """Return what is wrong with the values of our variables, one sentence or two for each."""
     variables = [variable for group in groups().values() for variable in group]
-    found = (problem_with(variable, os.environ.get(variable.name, "")) for variable in variables)
-    return [problem for problem in found if problem]
+    sentences = (problem_with(variable, os.environ.get(variable.name, "")) for variable in variables)
+    return [sentence for sentence in sentences if sentence]
 
 
 def unknown_names() -> list[str]:
     """Return a sentence for each variable that looks like ours and that nothing reads."""
     known = {variable.name for group in groups().values() for variable in group}
     ours = sorted(name for name in known if name.startswith("CROWDRAG_"))
-    found = []
+    warnings = []
     for name in sorted(os.environ):
         plain = name.removesuffix(environment.FILE_SUFFIX)
         if not name.startswith("CROWDRAG_") or plain.startswith(FAMILIES) or {name, plain} & (known | TOOLS):
             continue
         close = difflib.get_close_matches(plain, ours, n=1)
         advice = f"Did you mean {close[0]}?" if close else "See docs/reference/settings.md for the settings."
-        found.append(f"{name} is not a setting of CrowdRAG and has no effect. {advice}")
-    return found
+        warnings.append(f"{name} is not a setting of CrowdRAG and has no effect. {advice}")
+    return warnings
 
 
 def drop_empty_numbers() -> None:
@@ -213,7 +213,7 @@ def require_valid(folder: DataFolder | None = None) -> None:
         that says for each what to do.
     """
     drop_empty_numbers()
-    if found := problems():
-        raise Problem("\n".join(found))
+    if sentences := problems():
+        raise Problem("\n".join(sentences))
     if folder is not None:
         environment.refuse_other_identity_key(folder)

@@ -96,7 +96,6 @@ def practise(page: Page) -> None:
         answer.locator("label").first.click()
     page.locator("main form button[type=submit]").click()
     expect(page.locator("#feedback")).to_be_visible()
-    page.locator("main a.button--main").click()
 
 
 def begin(page: Page) -> None:

@@ -136,7 +136,7 @@ class TestOpening:
             )
             told.append(campaign.instructions.text)
         assert len(told[1]) > len(told[0])
-        services.change_instructions(campaign=campaign, text="You get about 4 questions.", now=NOW)
+        services.change_instructions(campaign=campaign, text="You get 4 questions.", now=NOW)
         changed = services.change_terms(
             campaign=campaign,
             terms=services.terms_of(campaign),

@@ -140,10 +140,10 @@ def read(
         empty += row.empty_responses
         repeated += _add_responses(responses, list(row.responses(topic.external_id, problems)), problems)
     problems.refuse_any()
-    found = list(topics.values()) if ColumnRole.QUESTION in chosen.values() else []
+    read_topics = list(topics.values()) if ColumnRole.QUESTION in chosen.values() else []
     left_out = {"empty_cells": empty, "duplicate_rows": repeated}
     return CsvContent(
-        topic_files.without_duplicates(found, problems), list(responses.values()), left_out, encoding
+        topic_files.without_duplicates(read_topics, problems), list(responses.values()), left_out, encoding
     )  # fmt: skip
 
 

@@ -354,11 +354,11 @@ def uploads_of(run: Run) -> set[int]:
 
 def warnings(run: Run) -> list[str]:
     """Return what a person should check after an import."""
-    found = []
+    sentences = []
     if count := run.summary.get(UNMATCHED):
         citations = "1 citation matches" if count == 1 else f"{count:,} citations match"
-        found.append(f"{citations} no passage. Do your markers count from 1, or are passages missing?")
-    return found
+        sentences.append(f"{citations} no passage. Do your markers count from 1, or are passages missing?")
+    return sentences
 
 
 def restarts(importer: Importer, run: Run) -> list[kinds.Link]:
