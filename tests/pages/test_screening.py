@@ -1,6 +1,5 @@
 """Screening and training in a real browser: by keyboard alone, and as axe sees every state of the pages."""
 
-import re
 from datetime import timedelta
 from typing import Any
 
@@ -107,7 +106,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: open_camp
     Assignment.objects.filter(pk=waiting.pk).update(comment="The second text was cut off.\nOtherwise clear.")
     base = f"{live_server.url}/studies/{here.study.slug}/campaigns/{here.campaign.pk}"
     found = []
-    for path in ("screening/", "screening/accept/", f"screening/{waiting.external_id}/", "checks/"):
+    for path in ("screening/", f"screening/{waiting.external_id}/", "checks/"):
         page.goto(f"{base}/{path}")
         page.wait_for_load_state("networkidle")
         found += look(page)
