@@ -70,9 +70,7 @@ class AnalysisForm(forms.Form):
 _FIELDS = {name: _field(parameter) for name, parameter in PARAMETERS.items() if parameter.in_form}
 _FIELDS["bertscore"] = forms.ChoiceField(choices=_bertscores, **_common(PARAMETERS["bertscore"]))
 _POOL = PARAMETERS["pool"]
-_FIELDS["pool"] = forms.ChoiceField(
-    choices=[("", "whoever has judged"), *_POOL.choices], **(_common(_POOL) | {"initial": ""})
-)
+_FIELDS["pool"] = forms.ChoiceField(choices=[("", "automatic"), *_POOL.choices], **(_common(_POOL) | {"initial": ""}))
 AnalysisForm.base_fields = {"preset": _FIELDS.pop("preset"), SEED: AnalysisForm.base_fields[SEED], **_FIELDS}
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.stats import significance
-from analysis.stats.bootstrap import Floats, percentile_interval, weighted_mean
+from analysis.stats.bootstrap import CORRELATION, Floats, percentile_interval, weighted_mean
 
 from ..inputs.arrays import Ints
 from ..tables.rows import NOTE, Row, number
@@ -30,7 +30,7 @@ def tested_row(difference: Floats, weights: Floats, samples: Floats | None) -> R
         row[NOTE] = str(error)
     effect = significance.rank_biserial(difference)[0]
     effects = significance.rank_biserial(difference if samples is None else samples, weights)
-    sized = percentile_interval(effect, effects, clusters=n, bounds=(-1.0, 1.0))
+    sized = percentile_interval(effect, effects, clusters=n, bounds=CORRELATION)
     mean = percentile_interval(_mean(difference), _means(difference, weights, samples), clusters=n)
     row |= {
         "effect": number(effect),

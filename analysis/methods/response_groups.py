@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.bootstrap import Floats, Interval, Statistic, bootstrap, resample_weights, weighted_mean
+from analysis.stats.bootstrap import (
+    UNBOUNDED,
+    Bounds,
+    Floats,
+    Interval,
+    Statistic,
+    bootstrap,
+    resample_weights,
+    weighted_mean,
+)
 from analysis.stats.weighted import quantile_has_interval, weighted_quantile, weighted_sd
 
 from ..inputs.arrays import Ints, Response
@@ -15,12 +24,6 @@ from ..tables.rows import NOTE, Row, number
 from .settings import AnalysisSettings, named_rng
 
 ALL = "all"
-Bounds = tuple[float, float]
-#: The ranges of statistics, to which their intervals are clipped.
-UNBOUNDED: Bounds = (-np.inf, np.inf)
-NOT_NEGATIVE: Bounds = (0.0, np.inf)
-SHARE: Bounds = (0.0, 1.0)
-CORRELATION: Bounds = (-1.0, 1.0)
 #: Order of origins in tables, and in the names of their pairs.
 ORIGINS = ("human", "model", "system")
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"

@@ -83,7 +83,7 @@ class AnalysisSettings:
         "Judges",
         "choice",
         choices=tuple(Judges.choices),
-        help="Whose judgments to analyse. Unless set, those of the crowd, else of experts, else of models.",
+        help="Whose judgments to analyse. Automatic: the crowd's, or if it has not judged, the experts' or models'.",
     )
     preset: str = parameter(
         "",

@@ -17,7 +17,7 @@ def forecast(parameters: PlanParameters, k: int, topics: int) -> forecasts.Forec
     design = parameters.design(k, topics)
     units = topics * design.pairs_per_topic
     both = pairs.reversed_count(units, design.both_orders)
-    sizes = allocation.sizes(units + both, design.items)
+    sizes = allocation.sizes(units + both, design.items, twice=both)
     return forecasts.estimate(
         topics=topics,
         units=units,

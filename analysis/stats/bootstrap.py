@@ -18,6 +18,13 @@ from analysis.stats.proportions import effective_wilson
 
 Floats = NDArray[np.float64]
 
+#: The range of a statistic, to which its interval is clipped.
+Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-np.inf, np.inf)
+NOT_NEGATIVE: Bounds = (0.0, np.inf)
+SHARE: Bounds = (0.0, 1.0)
+CORRELATION: Bounds = (-1.0, 1.0)
+
 #: Maps weights of shape (resamples, n_clusters) to values of shape (resamples, ...).
 Statistic = Callable[[Floats], Floats]
 
@@ -90,7 +97,7 @@ def percentile_interval(
     clusters: int,
     level: float = 0.95,
     share: bool = False,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
+    bounds: Bounds = UNBOUNDED,
 ) -> Interval:
     """Compute the interval of a statistic from its resampled values, corrected for the number of clusters.
 
@@ -225,7 +232,7 @@ def bootstrap(
     *,
     level: float = 0.95,
     share: bool = False,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
+    bounds: Bounds = UNBOUNDED,
 ) -> Interval:
     """Compute the estimate and interval of a statistic of weighted clusters.
 

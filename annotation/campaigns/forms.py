@@ -40,10 +40,12 @@ RULES: Final = (
 _CODES: Final = re.compile(r"[\s,;]+")
 
 
+# The terms that the page of a new campaign asks for.
+_NEW_TERMS: Final = ("k", "minutes", "pay", "wage_floor", "questionnaires_per_person")
+
+
 class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
     """A new campaign: its name, type, judges, time and pay."""
-
-    TERMS: Final = ("k", "minutes", "pay", "wage_floor", "questionnaires_per_person")
 
     kind = forms.ChoiceField(
         label="Campaign type",
@@ -65,7 +67,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
 
     class Meta:
         model = Campaign
-        fields = ("name", "kind", "source", "k", "minutes", "pay", "wage_floor", "questionnaires_per_person")
+        fields = ("name", "kind", "source", *_NEW_TERMS)
         formfield_callback = form_field
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
@@ -88,7 +90,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
     @property
     def terms(self) -> dict[str, Any]:
         """The entered terms that differ from the defaults, which depend on the type."""
-        return {name: self.cleaned_data[name] for name in self.TERMS if name in self.changed_data}
+        return {name: self.cleaned_data[name] for name in _NEW_TERMS if name in self.changed_data}
 
     @property
     def sections(self) -> list[FormSection]:

@@ -102,7 +102,7 @@ def reject(unit: Unit, *, rejected: kinds.InputRejectedError, now: datetime | No
     problems = rejected.problems
     run = lock_run(unit.run_id)
     count = f"{len(problems)} problems" if len(problems) != 1 else "1 problem"
-    error = f"{count} found. Nothing was {'imported' if run.kind.startswith('import.') else 'changed'}."
+    error = f"{count} found. Nothing was changed."
     if len(problems) > MAX_PROBLEMS:
         error += f" The first {MAX_PROBLEMS} are listed."
     ended = leases.held_unit(unit).update(

@@ -60,10 +60,10 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
     due = Unit.objects.due(moment)
     runs = Run.objects.active().filter(Exists(due.filter(run=OuterRef("pk"))))
     runs = runs.filter(pk=run.pk) if run else runs.filter(queue=queue)
-    if run is None and Run.objects.before_background(moment).filter(queue=queue).exists():
-        runs = runs.filter(is_background=False)
     # Other workers may hold the last due unit of the chosen run: then the next run is tried.
-    for pk in runs.order_by("?").values_list("pk", flat=True):
+    for pk, is_background in runs.order_by("is_background", "?").values_list("pk", "is_background"):
+        if is_background and run is None and Run.objects.before_background(moment).filter(queue=queue).exists():
+            break
         with transaction.atomic():
             locked = due.filter(run=pk).select_for_update(of=("self",), skip_locked=True)
             if (unit := locked.order_by("due_at", "position").first()) is None:

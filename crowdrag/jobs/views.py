@@ -65,7 +65,7 @@ def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse
         "columns": _columns(run.problems),
         "result_url": _result_url(run),
         "result_label": kind.result_label if kind else "",
-        "summary": {name: value for name, value in run.summary.items() if not kind or name not in kind.internal},
+        "summary": _summary(run),
         "warnings": _warnings(run),
         "restarts": kind.restarts(run) if kind and kind.restarts and run.is_rejected else [],
         "parameters": _parameters(run),
@@ -83,7 +83,7 @@ def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResp
         return render(request, "jobs/run.html#moving", _progress_context(run))
     kind, address = kinds.find(run.kind), _result_url(run)
     if kind is not None and kind.leads_on and address and not _warnings(run):
-        counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in run.summary.items())
+        counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in _summary(run).items())
         messages.success(request, f"Finished. {counts}")
         return HttpResponseClientRedirect(address)
     return HttpResponseClientRefresh()
@@ -149,6 +149,12 @@ def _parameters(run: Run) -> dict[str, Any]:
 def _result_url(run: Run) -> str | None:
     kind = kinds.find(run.kind)
     return kind.result_url(run) if kind and kind.result_url and run.state == RunState.DONE else None
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    """Return what the summary says to people."""
+    kind = kinds.find(run.kind)
+    return {name: value for name, value in run.summary.items() if kind is None or name not in kind.internal}
 
 
 def _warnings(run: Run) -> list[str]:

@@ -114,7 +114,7 @@ class Postgres(Service):
     def launch(self) -> Launch:
         """Return the server's command, after creating its data folder if there is none."""
         prepare_sockets(self.folder, self.account)
-        if not (self.folder.postgres / "PG_VERSION").exists():
+        if not self.folder.has_database:
             self._initialise()
         self._check_version()
         self._clear_the_field()

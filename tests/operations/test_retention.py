@@ -114,6 +114,16 @@ def test_an_erasure_is_rehearsed_and_nothing_of_it_stays(client: Client, operato
     assert not Removal.objects.exists()
 
 
+def test_a_wrong_study_and_a_wrong_pseudonym_are_told_apart(client: Client, operator: Any) -> None:
+    person = ResponseFactory().participant
+    named = {"study": person.study.slug, "pseudonym": person.external_id}
+    for field in named:
+        page = client.get(reverse("operations_erase"), named | {field: "nothing"})
+        assert (page.status_code, set(page.context["form"].errors)) == (422, {field})
+    here = [each["url"] for each in page.context["dashboards"] if each["is_here"]]
+    assert here == [reverse("operations_retention")]
+
+
 def test_an_erasure_wants_the_pseudonym_once_more(client: Client, operator: Any) -> None:
     response = ResponseFactory(text="Words like no others [0].")
     person = response.participant

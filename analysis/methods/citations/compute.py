@@ -5,14 +5,14 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
-from analysis.stats.bootstrap import weighted_mean
+from analysis.stats.bootstrap import CORRELATION, NOT_NEGATIVE, SHARE, Bounds, weighted_mean
 from analysis.stats.weighted import weighted_ratio
 from analysis.text.citations import binned, jaccard, median_ranks, order_correlation
 
 from ...inputs.arrays import Inputs
 from ...tables.rows import Row
 from ..context import Context, Tables
-from ..response_groups import ALL, CORRELATION, NOT_NEGATIVE, SHARE, Bounds, Resampling, cells, groups, origins_of
+from ..response_groups import ALL, Resampling, cells, groups, origins_of
 from ..settings import AnalysisSettings
 from ..text_features import TextFeatures
 

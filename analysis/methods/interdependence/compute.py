@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.stats.bootstrap import Floats
+from analysis.stats.bootstrap import CORRELATION, Floats
 from analysis.stats.correlation import Correlation, CorrelationUndefinedError, cross_tables, of_tables, resampled, tau_b
 from analysis.stats.labels import LABELS, gold
 
@@ -52,7 +52,7 @@ def correlation(
     except CorrelationUndefinedError as error:
         return undefined(str(error), n)
     return Estimate(
-        point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n, bounds=(-1.0, 1.0)
+        point, resampled(tables, weights, statistic), int(np.count_nonzero(by_topic)), n, bounds=CORRELATION
     )
 
 

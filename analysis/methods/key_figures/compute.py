@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analysis.enums import Split
-from analysis.stats.bootstrap import Statistic, bootstrap, resample_weights, weighted_mean
+from analysis.stats.bootstrap import NOT_NEGATIVE, Statistic, bootstrap, resample_weights, weighted_mean
 from analysis.stats.judgments import canonical
 from analysis.stats.weighted import weighted_quantile, weighted_ratio
 from crowdrag.studies import money
@@ -16,7 +16,7 @@ from ...tables.rows import NOTE, Row, number
 from ..agreement.compute import Mask
 from ..context import Context, Tables
 from ..fits import Fitted
-from ..response_groups import NOT_NEGATIVE, Resampling, cells, with_reason
+from ..response_groups import Resampling, cells, with_reason
 from ..settings import AnalysisSettings, named_rng
 
 HOUR, MINUTE = 3600, 60

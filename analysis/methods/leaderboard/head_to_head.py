@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from analysis.enums import Label
 from analysis.stats.labels import LABELS
 from crowdrag.studies.models import Study
-from writing.models import Topic
 
 from ...inputs import snapshots
 from ...inputs.arrays import Inputs
@@ -94,7 +93,7 @@ def _described(
     sides = [inputs.sides(unit) for unit, _turned in pairs]
     ids = pair_ids(study, sides)
     names = {inputs.topics[pool.units[unit][2]] for unit, _turned in pairs}
-    questions = dict(Topic.objects.filter(study=study, external_id__in=names).values_list("external_id", "query"))
+    questions = value_labels.topics(study, names)
     gold = {
         (row["response_a"], row["response_b"]): row
         for row in stored_rows(

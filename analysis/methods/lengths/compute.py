@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from analysis.stats.bootstrap import NOT_NEGATIVE
+
 from ...inputs.arrays import Inputs, Ints, Response
 from ...tables.rows import NOTE, Row, number
 from .. import text_features
 from ..context import Context, Tables
-from ..response_groups import NOT_NEGATIVE, Resampling, distribution_rows, groups
+from ..response_groups import Resampling, distribution_rows, groups
 from ..settings import AnalysisSettings
 from ..text_features import NO_EASE, TextFeatures
 

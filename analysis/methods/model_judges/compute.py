@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
+from analysis.stats.bootstrap import CORRELATION, Floats, resample_weights, weighted_mean
 from analysis.stats.correlation import rho
 from analysis.stats.judgments import canonical
 
@@ -215,7 +215,7 @@ def _preferences(
     }
     apart = weighted_mean(chose["model"].astype(float) - chose["gold"], topic, weights.shape[1])
     difference = estimates.of_clusters(apart, weights, topics=len(np.unique(topic)), n=n)
-    shares["difference"] = replace(difference, bounds=(-1.0, 1.0))
+    shares["difference"] = replace(difference, bounds=CORRELATION)
     return shares | agreements, undecided
 
 

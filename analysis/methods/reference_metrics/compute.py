@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.stats.bootstrap import Floats, resample_weights, weighted_mean
+from analysis.stats.bootstrap import CORRELATION, Floats, resample_weights, weighted_mean
 from analysis.stats.correlation import spearman
 from analysis.text.overlap import Bleu, ChrF, RougeL
 from analysis.text.statements import without_markers
@@ -229,4 +229,4 @@ def _mean(values: Floats, topic: np.ndarray, weights: Floats) -> Estimate:
         return undefined(UNRANKED)
     mean = weighted_mean(values, topic, weights.shape[1])
     point = float(mean(np.ones((1, weights.shape[1])))[0])
-    return Estimate(point, mean(weights), ranked, ranked, bounds=(-1.0, 1.0))
+    return Estimate(point, mean(weights), ranked, ranked, bounds=CORRELATION)

@@ -5,13 +5,13 @@ from itertools import combinations
 
 import numpy as np
 
-from analysis.stats.bootstrap import Floats, Statistic, weighted_mean
+from analysis.stats.bootstrap import CORRELATION, UNBOUNDED, Floats, Statistic, weighted_mean
 from analysis.stats.weighted import weighted_quantile, weighted_spearman
 
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..response_groups import CORRELATION, UNBOUNDED, Resampling, cells, with_reason
+from ..response_groups import Resampling, cells, with_reason
 
 #: Questions with more distinct answers are not scales; their answers are not listed individually.
 MOST_OPTIONS = 11

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.stats.bootstrap import weighted_mean
+from analysis.stats.bootstrap import NOT_NEGATIVE, weighted_mean
 from analysis.stats.weighted import weighted_quantile
 
 from ...inputs.arrays import Inputs, Process
 from ...inputs.responses import MEASURES
 from ...tables.rows import NOTE, Row
 from ..context import Context, Tables
-from ..response_groups import NOT_NEGATIVE, Resampling, cells, groups, with_reason
+from ..response_groups import Resampling, cells, groups, with_reason
 
 NOT_RECORDED = "the log does not record all measures of this table"
 UNREADABLE = "the log cannot be read"

@@ -146,9 +146,9 @@ def accept_clean(*, campaign: Campaign, until: datetime, by: User, now: datetime
     return bulk.for_each(handed_in, lambda one: accept(assignment=one, by=by, now=now), REFUSALS)
 
 
-def accept_each(*, assignments: Iterable[Assignment], note: str = "", by: User, now: datetime) -> BulkResult:
+def accept_each(*, assignments: Iterable[Assignment], by: User, now: datetime) -> BulkResult:
     """Accept each of these questionnaires if it awaits review; skip those that cannot be accepted."""
-    return bulk.for_each(_waiting(assignments), lambda one: accept(assignment=one, note=note, by=by, now=now), REFUSALS)
+    return bulk.for_each(_waiting(assignments), lambda one: accept(assignment=one, by=by, now=now), REFUSALS)
 
 
 def reject_each(

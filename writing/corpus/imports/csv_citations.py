@@ -31,11 +31,16 @@ class CitationFit:
 
 @dataclass(frozen=True)
 class CitationCheck:
-    """The fit of the chosen rules, and the rules that fit best."""
+    """The fit of all rules, the chosen ones, and those that fit best."""
 
-    fit: CitationFit
+    fits: Mapping[CellRules, CitationFit]
     chosen: CellRules
     best: CellRules
+
+    @property
+    def fit(self) -> CitationFit:
+        """The fit of the chosen rules."""
+        return self.fits[self.chosen]
 
     @property
     def suggests_from_one(self) -> bool:
@@ -62,7 +67,7 @@ def check(*, study: Study, member: Member, roles: Mapping[str, str], rules: Cell
         for from_one in (False, True):
             fits[replace(each, from_one=from_one)] = _fit(content, stored, from_one=from_one)
     possible = [each for each, fit in fits.items() if not (each.from_one and fit.has_zero)]
-    return CitationCheck(fits[rules], rules, min(possible, key=lambda each: fits[each].unmatched))
+    return CitationCheck(fits, rules, min(possible, key=lambda each: fits[each].unmatched))
 
 
 def _fit(content: csv_files.CsvContent, stored: Mapping[str, int], *, from_one: bool) -> CitationFit:

@@ -40,6 +40,8 @@ _UNNAMED: Final = re.compile(r"Column \d+")
 _NUMBER: Final = re.compile(r"[-+]?[\d.,:/ %-]+")
 # A column of responses is not ignored for its short texts if those of all others are as short ("Paris", "Rome").
 _FEW_WORDS, _MANY_WORDS = 3, 10
+# From this many cells on, a column whose cells are all equal holds no responses.
+_CONSTANT = 3
 _LONG_NAME = 12
 
 
@@ -132,6 +134,6 @@ def _without_responses(columns: Mapping[str, int], rows: Sequence[Sequence[str]]
         if is_unnamed(name)
         or not filled
         or all(_NUMBER.fullmatch(cell) for cell in filled)
-        or (len(filled) > _FEW_WORDS - 1 and len(set(filled)) == 1)
+        or (len(filled) >= _CONSTANT and len(set(filled)) == 1)
         or (words[name] <= _FEW_WORDS and longest >= _MANY_WORDS)
     }

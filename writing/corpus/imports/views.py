@@ -1,6 +1,7 @@
 """Import pages: choose an importer, upload files, follow the run."""
 
 import uuid
+from dataclasses import replace
 
 from django.contrib import messages
 from django.core.files.base import ContentFile
@@ -108,7 +109,7 @@ def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> H
     ):
         best = check.best
         form.initial = {FROM_ONE: best.from_one, PASSAGE_LINES: best.passage_lines}
-        check = csv_citations.check(study=study, member=member, roles=preview.roles, rules=best)
+        check = replace(check, chosen=best)
     context |= {"form": form, "preview": preview, "check": check}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "writing/corpus/imports/columns.html#citations", context)
