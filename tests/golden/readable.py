@@ -72,7 +72,9 @@ def pdf(content: bytes) -> str:
     Letters inside of charts are left out: they are in fonts of the machine.
     """
     pages = (_page(page) for page in PdfReader(BytesIO(content)).pages)
-    return "".join(f"--- page {number}\n{text}" for number, text in enumerate(pages, start=1))
+    text = "".join(f"--- page {number}\n{text}" for number, text in enumerate(pages, start=1))
+    # Where a word is divided depends on the width of the keys in its line, which are drawn anew in each run.
+    return re.sub(r"(\w)-\n(\w\S*) ?", r"\1\2\n", text)
 
 
 def _page(page: PageObject) -> str:
