@@ -96,7 +96,7 @@ def _output(name: str, content: bytes) -> tuple[str, Any] | None:
     stem, _dot, ending = name.removesuffix(".gz").rpartition(".")
     content = gzip.decompress(content) if name.endswith(".gz") else content
     if ending == "json":
-        return name, json.loads(content)
+        return name, json.loads(readable.chart(content.decode()))
     if ending == "jsonl":
         return f"{stem}.json", [json.loads(line) for line in content.splitlines()]
     if ending == "html":
