@@ -1,4 +1,7 @@
-/** A button that copies: `<button data-copy="#id">` the text or value of that element, `<button data-copy-text="…">` its own. */
+/**
+ * A button that copies: `<button data-copy="#id">` the text or value of that element, `<button data-copy-text="…">` its
+ * own. Participants' pages say what happened in their language: `data-copied`, `data-not-copied`.
+ */
 
 import { delegate } from "./event-delegation.js";
 import { toast } from "./toasts.js";
@@ -16,9 +19,9 @@ export function init(root) {
   return delegate(root, "click", "[data-copy], [data-copy-text]", async (button) => {
     try {
       await navigator.clipboard.writeText(textOf(button));
-      toast("Copied.", "good");
+      toast(button.dataset.copied ?? "Copied.", "good");
     } catch {
-      toast("This browser does not allow copying from a page. Select the text and copy it yourself.", "warn");
+      toast(button.dataset.notCopied ?? "This browser does not allow copying. Select the text and copy it yourself.", "warn");
     }
   });
 }

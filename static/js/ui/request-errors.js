@@ -1,5 +1,6 @@
 /**
- * HTMX requests that fail say so, with what to do; nothing is lost silently and no button stays blocked.
+ * HTMX requests that fail say so, with what to do; nothing is lost silently and no button stays blocked. Pages in
+ * another language than English have one message for all failures, in `data-request-failed` of their body.
  */
 
 import { all } from "./event-delegation.js";
@@ -31,13 +32,18 @@ function isLogin(responseUrl) {
   return Boolean(login && responseUrl && new URL(responseUrl, location.href).pathname === login && location.pathname !== login);
 }
 
+/** @param {string} text in English */
+function fail(text) {
+  toast(document.body.dataset.requestFailed ?? text, "bad");
+}
+
 /** @param {Document} root @returns {() => void} */
 export function init(root) {
   /** @type {[string, (event: any) => void][]} */
   const listeners = [
-    ["htmx:responseError", (event) => toast(event.detail.xhr.getResponseHeader("X-Problem") ?? cure(event.detail.xhr.status), "bad")],
-    ["htmx:sendError", () => toast("We cannot reach the server. Nothing was changed. Check your connection and try again.", "bad")],
-    ["htmx:timeout", () => toast("The server took too long to answer. Reload the page to see whether it worked.", "bad")],
+    ["htmx:responseError", (event) => fail(event.detail.xhr.getResponseHeader("X-Problem") ?? cure(event.detail.xhr.status))],
+    ["htmx:sendError", () => fail("We cannot reach the server. Nothing was changed. Check your connection and try again.")],
+    ["htmx:timeout", () => fail("The server took too long to answer. Reload the page to see whether it worked.")],
     [
       "htmx:beforeSwap",
       (event) => {
