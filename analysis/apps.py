@@ -11,7 +11,7 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Register run kinds, and add results to the navigation and the home page of studies."""
-        from crowdrag.jobs import schedules
+        from crowdrag.jobs import completion, schedules
         from crowdrag.studies import activities
         from crowdrag.studies.checklist import Step, register_part
         from crowdrag.studies.navigation import Group, register_card, register_item
@@ -40,6 +40,8 @@ class AnalysisConfig(AppConfig):
         analyses_services.register(analysis_form.describe)
         updates.register(analyses_services.result_url, analysis_form.describe)
         schedules.register("analysis.updates", lambda now: updates.update_due(now=now), updates.EVERY)
+        schedules.register("analysis.first", lambda now: updates.start_first_due(now=now), updates.EVERY)
+        completion.register_listener(updates.start_first_after)
         archive_services.register()
         clones.register()
         planning.register(plan_form.describe)

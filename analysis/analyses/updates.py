@@ -1,21 +1,27 @@
-"""Updates of an analysis as judgments come in: which studies are due, and the run that makes one."""
+"""Analyses that start by themselves: the first of a study, and updates of an analysis as judgments come in.
+
+The first starts when judging is complete: a model judge is done, or all questionnaires of a campaign are accepted. A
+study that was analysed once, even in vain, is not analysed again by itself; its analysis is updated.
+"""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.enums import AssignmentState
-from annotation.models import Assignment
+from annotation.llm_judges import judge_run
+from annotation.models import Assignment, Campaign, Slot
 from annotation.progress.services import changed_since
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
-from crowdrag.studies.models import User
+from crowdrag.studies.models import Study, User
 
 from ..inputs import queries, snapshots
 from ..inputs.arrays import Inputs
@@ -26,6 +32,7 @@ from ..methods.settings import AnalysisSettings
 from ..tables import run_tables
 from ..tables.models import ResultTable
 from ..tables.run_tables import UPDATE, UPDATE_OF
+from . import services
 from .services import KIND
 
 #: Parameter of a run that holds the fingerprint of the inputs when it was requested.
@@ -153,6 +160,37 @@ def due(*, now: datetime) -> Iterator[Run]:
         # The cheap check comes first: usually nothing has changed.
         if changed_since(assignments, since - OVERLAP, COUNTED) and snapshots.inputs_fingerprint(base.study) != known:
             yield base
+
+
+def start_first_due(*, now: datetime) -> list[Run]:
+    """Start the first analysis of each study with a campaign whose questionnaires are all accepted; return the runs."""
+    of_campaign = Slot.objects.filter(campaign=OuterRef("pk"))
+    complete = Campaign.objects.filter(
+        Exists(of_campaign),
+        ~Exists(of_campaign.open()),
+        ~Exists(of_campaign.exclude(holder__state=AssignmentState.ACCEPTED)),
+        study=OuterRef("pk"),
+    )
+    studies = _never_analysed().filter(Exists(complete)).order_by("pk")
+    return [run for study in studies if (run := _start_first(study, now)) is not None]
+
+
+def start_first_after(run: Run, now: datetime) -> None:
+    """Start the first analysis of a study when a run of a model judge is done; call it at the end of each run."""
+    if run.kind == judge_run.KIND and run.state == RunState.DONE:
+        for study in _never_analysed().filter(pk=run.study_id):
+            _start_first(study, now)
+
+
+def _never_analysed() -> QuerySet[Study]:
+    analyses = Run.objects.filter(study=OuterRef("pk"), kind=KIND)
+    return Study.objects.filter(~Exists(analyses), archived_at__isnull=True, deletion_requested_at__isnull=True)
+
+
+def _start_first(study: Study, now: datetime) -> Run | None:
+    with suppress(queries.NothingToAnalyseError):
+        return services.start(study=study, now=now)
+    return None
 
 
 def has_fits(run: Run) -> bool:

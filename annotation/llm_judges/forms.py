@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from crowdrag.studies.models import Study
 from crowdrag.ui.form_sections import mark_conditional
-from writing.llm_writers.forms import PromptForm
+from writing.llm_writers.forms import PromptForm, only_choice
 
 from ..enums import CampaignState, Inference, Judges
 from ..models import Campaign, Dimension
@@ -55,6 +55,7 @@ class AskingForm(PromptForm):
         campaigns = Campaign.objects.filter(has_items, study=study, campaign_dimensions__isnull=False)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
         source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
+        source.initial = only_choice(source)
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
         self.fields["seed"].label = "Random seed"
 

@@ -41,8 +41,9 @@ def judges(request: HttpRequest, study: Study) -> HttpResponse:
 @study_page(Role.EDITOR)
 @require_http_methods(["GET", "HEAD", "POST"])
 def order(request: HttpRequest, study: Study) -> HttpResponse:
-    """Start a judging run: show the form, then the estimate with the exact prompts, then the run."""
-    form = JudgingForm(study, request.POST if request.method == "POST" else None)
+    """Start a judging run: show the form (for `campaign`), then the estimate with the prompts, then the run."""
+    initial = {"source": request.GET["campaign"]} if "campaign" in request.GET else {}
+    form = JudgingForm(study, request.POST if request.method == "POST" else None, initial=initial)
     return order_run(
         request,
         form,

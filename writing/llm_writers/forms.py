@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
 from django import forms
+from django.db.models import Model
 
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study, Versioned
@@ -26,6 +27,12 @@ class EndpointField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django
     def label_from_instance(self, endpoint: Endpoint) -> str:
         """Return the name of the model, and that of the endpoint."""
         return f"{endpoint.model} ({endpoint.name})" if endpoint.model != endpoint.name else endpoint.name
+
+
+def only_choice(field: forms.ModelChoiceField) -> Model | None:  # type: ignore[type-arg]  # see above
+    """Return the choice of a field that has no other; None if it has several or none."""
+    first = list(field.queryset[:2])  # type: ignore[index] # it is set
+    return first[0] if len(first) == 1 else None
 
 
 class Prompts(Protocol):
@@ -78,6 +85,7 @@ class PromptForm(forms.Form):
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.study = study
+        self.fields["endpoint"].initial = only_choice(self.fields["endpoint"])  # type: ignore[arg-type]
         self.fields["prompt"].initial = self.prompts.latest_text(study)
         for name, text in self.helps.items():
             self.fields[name].help_text = text

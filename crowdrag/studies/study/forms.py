@@ -1,7 +1,7 @@
 """Forms of a study and its members."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
@@ -10,9 +10,12 @@ from ..enums import Role
 from .invitations import LIFETIMES
 from .models import Study, User
 
+_ABOUT_RESEARCHERS: Final = ("researchers", "contact", "payment", "retention")
+_LONG_TEXTS: Final = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
+
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument is none at run time
-    """Fields of a new study."""
+    """Fields of a new study. `by` is the researcher who creates it: their name and address are filled in."""
 
     # Entered in major units and stored in minor ones, which depend on the currency field.
     llm_budget = forms.DecimalField(
@@ -31,15 +34,26 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "description", "language", "text_licence", "currency", "llm_budget"]
+        fields = [
+            "title", "slug", "description", *_ABOUT_RESEARCHERS, "language", "text_licence", "currency", "llm_budget",
+        ]  # fmt: skip
         # Filled while the title is typed (static/js/ui/short-names.js).
-        widgets = {"slug": forms.TextInput(attrs={"data-short-name-of": "id_title", "autocapitalize": "none"})}
+        widgets = {
+            "slug": forms.TextInput(attrs={"data-short-name-of": "id_title", "autocapitalize": "none"}),
+            "description": forms.Textarea(attrs={"rows": 2}),
+            **_LONG_TEXTS,
+        }
         error_messages = {
             "slug": {
                 "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
                 "unique": "Another study has this short name. Choose another one.",
             }
         }
+
+    def __init__(self, *args: Any, by: User | None = None, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        if by is not None:
+            self.fields["researchers"].initial, self.fields["contact"].initial = by.name, by.email
 
     def clean_currency(self) -> str:
         """Return the code in capital letters; quote it as it was typed if it is not known."""
@@ -66,8 +80,8 @@ class AboutForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argumen
 
     class Meta:
         model = Study
-        fields = ["title", "description", "researchers", "contact", "payment", "retention"]
-        widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("payment", "retention")}
+        fields = ["title", "description", *_ABOUT_RESEARCHERS]
+        widgets = _LONG_TEXTS
 
 
 class DeleteForm(forms.Form):

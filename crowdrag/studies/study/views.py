@@ -43,7 +43,7 @@ def my_studies(request: HttpRequest) -> HttpResponse:
 @signed_in
 def new_study(request: HttpRequest) -> HttpResponse:
     """Create a study."""
-    form = StudyForm(request.POST or None)
+    form = StudyForm(request.POST or None, by=request.user)  # type: ignore[arg-type] # signed_in lets nobody else in
     if request.method == "POST" and form.is_valid():
         study = services.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         return redirect("study", slug=study.slug)

@@ -11,14 +11,17 @@ from analysis.inputs import snapshots
 from analysis.methods.reusable_fits import FITS
 from analysis.models import ResultTable
 from analysis.tables import run_tables
-from annotation.enums import AssignmentState
-from annotation.models import Assignment, AssignmentTransition
+from annotation.enums import AssignmentState, CampaignState
+from annotation.judging import slots
+from annotation.models import Assignment, AssignmentTransition, Campaign, Slot
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import Role
+from crowdrag.studies.models import Study
 from tests.analysis import small_study
 from tests.analysis.page_visits import client_of, results, visit
+from writing.models import Response
 
 pytestmark = pytest.mark.django_db
 LIVE = ("agreement", "agreement_means", "competence", "gold", "grades", "grade_means")
@@ -161,3 +164,64 @@ def test_pages_show_the_update_and_where_it_is_not_what_came_since(base):
     for name in ("tables/grades.json", "tables/key_figures.csv", "charts/grades.json"):
         visit(study, f"{name}?run={updated.key}")
     assert client_of(study).get(reverse("run", args=[study.slug, updated.key])).status_code == 200
+
+
+@pytest.fixture
+def judged(db):
+    """A study without an analysis, and the slots of its campaign, all held by accepted questionnaires."""
+    study = small_study.make()
+    campaign = study.campaigns.get()
+    Campaign.objects.filter(pk=campaign.pk).update(has_slots=True, state=CampaignState.CLOSED, k=4)
+    slots.ensure(campaign=campaign, now=timezone.now())
+    hold_slots(study)
+    return study
+
+
+def hold_slots(study) -> None:
+    """Give each slot to one of the questionnaires of a study."""
+    held = Assignment.objects.filter(questionnaire__campaign__study=study)
+    for slot, holder in zip(study.campaigns.get().slots.all(), held, strict=True):
+        Slot.objects.filter(pk=slot.pk).update(holder=holder)
+
+
+def test_the_first_analysis_starts_once_when_all_questionnaires_of_a_campaign_are_accepted(judged):
+    now = timezone.now()
+    last = Assignment.objects.filter(participant__external_id="w4", participant__study=judged)
+    last.update(state=AssignmentState.SUBMITTED)
+    assert updates.start_first_due(now=now) == []
+    last.update(state=AssignmentState.ACCEPTED)
+    judged.campaigns.get().slots.update(holder=None)
+    assert updates.start_first_due(now=now) == []
+    hold_slots(judged)
+    (begun,) = updates.start_first_due(now=now)
+    assert (begun.study, begun.kind, begun.created_by) == (judged, services.KIND, None)
+    lifecycle.cancel(run=begun)
+    assert updates.start_first_due(now=now) == []  # it was cancelled: a person decides
+
+
+def test_no_first_analysis_of_an_archived_study_or_without_included_judgments(judged):
+    now = timezone.now()
+    Study.objects.update(archived_at=now)
+    assert updates.start_first_due(now=now) == []
+    Study.objects.update(archived_at=None)
+    Assignment.objects.update(is_included=False)
+    Response.objects.update(is_included=False)
+    assert updates.start_first_due(now=now) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "number"),
+    [("judge.model", RunState.DONE, 1), ("judge.model", RunState.FAILED, 0), ("export", RunState.DONE, 0)],
+)
+def test_the_first_analysis_starts_when_a_model_judge_is_done(db, kind, state, number):
+    study = small_study.make()
+    ended = Run(study=study, kind=kind, state=state)
+    for _ in range(2):
+        updates.start_first_after(ended, timezone.now())
+    assert Run.objects.filter(study=study, kind=services.KIND).count() == number
+
+
+def test_a_page_of_results_shows_the_progress_of_the_first_analysis(judged):
+    (begun,) = updates.start_first_due(now=timezone.now())
+    text = visit(judged, "leaderboard/").content.decode()
+    assert reverse("run_progress", args=[judged.slug, begun.key]) in text
