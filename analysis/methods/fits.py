@@ -68,8 +68,14 @@ class Fit:
 
     @property
     def posterior(self) -> Floats:
-        """Probability of each label of each unit, shape (n_units, n_values)."""
-        assert self.model is not None
+        """Probability of each label of each unit, shape (n_units, n_values); NaN for units without votes.
+
+        Without a model: the shares of the votes.
+        """
+        if self.model is None:
+            votes = self.counts.sum(axis=1, keepdims=True)
+            shares: Floats = np.divide(self.counts, votes, out=np.full(self.counts.shape, np.nan), where=votes > 0)
+            return shares
         return self.model.posterior if self.averaged is None else self.averaged.posterior
 
     @property
@@ -77,6 +83,12 @@ class Fit:
         """Spam probability of each participant, shape (n_participants,)."""
         assert self.model is not None
         return self.model.spam_probability if self.averaged is None else self.averaged.spam_probability
+
+    @property
+    def has_single_votes(self) -> bool:
+        """Whether each unit has one vote, and the votes differ: they are then the only labels there can be."""
+        unit, _coder, value = self.seen
+        return len(np.unique(unit)) == len(unit) and len(np.unique(value)) > 1
 
     def counts_of(self, keep: np.ndarray) -> Ints:
         """Count some of the votes by unit and value."""
@@ -271,7 +283,7 @@ def refit_resamples(
 
     Return None if there are no labels, or if they are the same in every resample: then drawing topics is enough.
     """
-    if not settings.redraws or not fitted.fits:
+    if not settings.redraws or all(fit.model is None for fit in fitted.fits):
         return None
     pool = fitted.pool
     topics, topic = np.unique(pool.topic, return_inverse=True)

@@ -68,6 +68,11 @@ class Comparisons:
         return bool(self.coder[0] >= 0)
 
     @property
+    def is_uncorrected(self) -> bool:
+        """Whether the labels are single votes, which nothing says to be right."""
+        return self.fits[0].model is None
+
+    @property
     def of_averaged(self) -> bool:
         """Whether the comparisons are labels averaged over the optima, which have joint draws."""
         return not self.of_votes and all(fit.averaged is not None for fit in self.fits)
@@ -172,17 +177,22 @@ class Resampled:
 
 
 def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
-    """Return the comparisons of a pool, from gold labels or votes; None if no dimension has labels."""
-    fits = tuple(fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None)
+    """Return the comparisons of a pool, from gold labels or votes; None if no dimension has labels.
+
+    Dimensions without a fit are left out. If no dimension has one because each pair has a single vote (from one model
+    judge, for example), the votes are the labels.
+    """
+    preferences = tuple(fit for fit in fitted.fits if fit.dimension.is_preference)
+    fits = tuple(fit for fit in preferences if fit.model is not None)
+    fits = fits or tuple(fit for fit in preferences if fit.has_single_votes)
     if not fits:
         return None
     parts: list[tuple[np.ndarray, ...]] = []
     for number, fit in enumerate(fits):
-        assert fit.model is not None
         if grades_from == VOTES:
             unit, coder, value = fit.seen
             outcome = value - 1.0
-            weight = 1.0 - fit.spam_probability[coder]
+            weight = np.ones(len(unit)) if fit.model is None else 1.0 - fit.spam_probability[coder]
         else:
             unit = np.flatnonzero(fit.counts.sum(axis=1))
             coder, outcome = np.full(len(unit), -1), gold(fit.posterior)[unit] - 1.0
@@ -375,7 +385,6 @@ def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
     c = comparisons
     below = np.empty((len(c.unit), 2))
     for d, fit in enumerate(c.fits):
-        assert fit.model is not None
         in_fit = c.fit == d
         below[in_fit] = np.cumsum(fit.posterior[c.unit[in_fit]], axis=1)[:, :2]
 

@@ -135,7 +135,7 @@ def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
         return list(
             chain.from_iterable(_make_rows(analysed, graded, grade_fits.mean_rank_quantiles(imputed.grade)).values())
         )
-    standing = _standing(analysed)
+    standing = {} if graded.comparisons.is_uncorrected else _standing(analysed)
     anew = np.array([problem not in standing for problem in problems])
     part = grade_fits.only(graded, anew)
     new_rows = _make_rows(analysed, part, _rank_intervals(analysed, part))

@@ -19,7 +19,7 @@ from .. import paired_tests
 from ..context import Context, Tables
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
 from . import merits_by_judges, more_judgments, win_rates
-from .boards import NEVER_VARIES, ORIGIN, PARTICIPANT, Board, boards
+from .boards import NEVER_VARIES, ORIGIN, PARTICIPANT, UNCORRECTED, Board, boards
 
 ALL = "all"
 HUMAN = "human"
@@ -47,7 +47,7 @@ def compute_tables(analysed: Context) -> Tables:
         # Two families: the question which system is better overall does not pay for those about single dimensions.
         paired_tests.adjust([row for row in tested if row["dimension"] == ALL])
         paired_tests.adjust([row for row in tested if row["dimension"] != ALL])
-        tested = more_judgments.add(tested, more_judgments.per_topic(analysed.main))
+        tested = more_judgments.add(tested, more_judgments.per_topic(analysed.main, graded.comparisons.fits))
     return {
         "leaderboard": ranked,
         "leaderboard_by_judges": merits_by_judges.merit_rows(analysed),
@@ -112,6 +112,7 @@ def _rows(analysed: Context, board: Board, graded: Graded, resampled: Resampled,
         notes = [NEVER] if row["merit"] is None else [ONE_TOPIC] if topics < 2 else []
         notes += [FEW] if row["rank"] is None and row["merit"] is not None else []
         notes += [APART] if merits.group[who] > 0 else []
+        notes += [UNCORRECTED] if graded.comparisons.is_uncorrected else []
         yield row | {NOTE: "; ".join(notes)} if notes else row
 
 

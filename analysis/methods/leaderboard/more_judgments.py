@@ -5,12 +5,12 @@ The judgments are those of that many more topics, judged like the present ones.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from analysis.stats.sample_size import signed_rank_pairs
 
 from ...tables.rows import Row
-from ..fits import Fitted
+from ..fits import Fit, Fitted
 from .votes_by_judges import ALL
 
 #: Significance level of the adjusted p-value, and power.
@@ -19,14 +19,10 @@ SIGNIFICANT, POWER = 0.05, 0.8
 MOST_TIMES = 10
 
 
-def per_topic(fitted: Fitted) -> dict[str, float]:
-    """Return the number of judgments of pairs per topic, on each dimension and on all together."""
+def per_topic(fitted: Fitted, fits: Sequence[Fit]) -> dict[str, float]:
+    """Return the number of judgments of pairs per topic, on each dimension of these fits and on all together."""
     topics = len({topic for _left, _right, topic, _name in fitted.pool.units})
-    counts = {
-        fit.dimension.name: len(fit.seen[0]) / topics
-        for fit in fitted.fits
-        if fit.dimension.is_preference and fit.model is not None
-    }
+    counts = {fit.dimension.name: len(fit.seen[0]) / topics for fit in fits}
     return counts | {ALL: sum(counts.values())}
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from analysis.inputs.arrays import Response
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.leaderboard.boards import UNCORRECTED
+from analysis.methods.settings import VOTES, AnalysisSettings
 from analysis.stats import bradley_terry
 from tests.analysis import small_study
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
@@ -110,6 +111,32 @@ def test_one_writer_alone_is_not_ranked_and_without_labels_nobody_is():
     assert tables["leaderboard_tests"] == []
     tables = tables_of({("t1-x", "t1-y"): ("AAA",), ("t1-x", "t1-z"): ("AAA",)}, dimensions=("clear",))
     assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
+
+
+def test_single_votes_are_the_labels_and_say_so(tables):
+    """One judge: the votes, whether they are taken as labels or as votes, make one model; nothing corrects them."""
+    votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of().items()}
+    alone = tables_of(votes)
+    as_votes = tables_of(votes, settings=replace(QUICK, grades_from=VOTES))
+    rows = people(alone)
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    assert [row["merit"] for row in rows] == pytest.approx([row["merit"] for row in people(as_votes)])
+    assert all(UNCORRECTED in row["note"] for row in rows)
+    assert not any(UNCORRECTED in row.get("note", "") for row in people(tables))
+    assert all(row["label"] is None for row in alone["gold"])
+    assert alone["leaderboard_tests"]
+
+
+def test_single_votes_win_as_often_as_they_say():
+    """Two systems on eight topics, one vote each: the difference in merit is that of a Bradley-Terry model by hand."""
+    letters = "AAAAAABB"
+    votes = {(f"t{i}-x", f"t{i}-y"): (letter,) for i, letter in enumerate(letters)}
+    rows = people(tables_of(votes, dimensions=("clear",)))
+    assert [row["participant"] for row in rows] == ["writer-x", "writer-y"]
+    pair = np.zeros(8, int)
+    outcome = np.array([-1 if letter == "A" else 1 for letter in letters])
+    alone = bradley_terry.fit(bradley_terry.tally(pair, pair, pair + 1, outcome))
+    assert [row["merit"] for row in rows] == pytest.approx(alone.merit[0].tolist(), abs=1e-7)
 
 
 def test_tests_are_of_those_who_met_on_six_topics(tables):

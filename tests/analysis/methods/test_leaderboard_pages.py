@@ -225,3 +225,16 @@ def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
     assert [(vote["participant"], vote["answer"]) for vote in clear["votes"] if vote["judges"]] == [("expert-1", "b")]
     assert clear["counts"] == [3, 0, 1]  # of the crowd alone, whose votes make the label
     assert questions["deep"]["votes"][-1]["answer"] == "n"
+
+
+def test_one_judge_has_a_leaderboard_that_says_so_and_no_rows_of_dashes_for_agreement():
+    votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of(ORDERS).items()}
+    study = small_study.make(votes)
+    analyse(study)
+    context = visit(study, "leaderboard/").context
+    assert (context["ranked"], context["is_uncorrected"]) == (3, True)
+    assert visit(study, "").context["agreement"]["rows"] == []
+    several = small_study.make(votes_of(ORDERS))
+    analyse(several)
+    assert not visit(several, "leaderboard/").context["is_uncorrected"]
+    assert visit(several, "").context["agreement"]["rows"]
