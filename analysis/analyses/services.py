@@ -111,7 +111,15 @@ def result_url(run: Run) -> str:
 def register(describe: Callable[[Run], dict[str, Any]]) -> None:
     """Register the run kind when the app is ready."""
     kinds.register(
-        kinds.Kind(name=KIND, title="Analysis", work=work, result_url=result_url, describe=describe, leads_on=True)
+        kinds.Kind(
+            name=KIND,
+            title="Analysis",
+            work=work,
+            result_url=result_url,
+            describe=describe,
+            leads_on=True,
+            internal=("simulated",),
+        )
     )
 
 
