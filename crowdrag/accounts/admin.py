@@ -3,6 +3,7 @@
 The permissions and groups of Django are not used: an operator may do everything, and others have roles in studies.
 """
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -12,7 +13,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html_join
+from django.utils.timezone import localtime
 
 from crowdrag.studies.models import User
 
@@ -21,6 +24,11 @@ from .forms import NewPasswordForm, NewUserForm, OperatorSignInForm, UserForm
 
 admin.site.login_form = OperatorSignInForm
 admin.site.unregister(Group)
+
+
+def _moment(value: datetime | None) -> str:
+    """Return a time in the format of the pages."""
+    return date_format(localtime(value), "DATETIME_FORMAT") if value else "never"
 
 
 class AccountFilter(admin.SimpleListFilter):
@@ -55,6 +63,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     change_user_password_template = "admin/studies/user/change_password.html"  # noqa: S105 -- a template
     list_display = ["email", "name", "active", "is_operator", "last_sign_in"]
     list_filter = [AccountFilter]
+    show_facets = admin.ShowFacets.NEVER
     search_fields = ["email", "name"]
     ordering = ["email"]
     filter_horizontal = []
@@ -64,7 +73,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
         ("Studies", {"fields": ["roles"]}),
         ("Dates", {"fields": ["created", "last_sign_in", "signed_out"]}),
     ]
-    removed_fieldsets = [(None, {"fields": ["name", "removed"]})]
+    removed_fieldsets = [(None, {"fields": ["removed"]})]
     add_fieldsets = [(None, {"fields": ["email", "name", "password1", "password2"]})]
 
     @admin.display(description="Active", boolean=True, ordering="is_active")
@@ -78,24 +87,24 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
         return user.is_staff or user.is_superuser
 
     @admin.display(description="Last sign-in", ordering="last_login")
-    def last_sign_in(self, user: User) -> Any:
+    def last_sign_in(self, user: User) -> str:
         """When the user last signed in."""
-        return user.last_login
+        return _moment(user.last_login)
 
     @admin.display(description="Account created")
-    def created(self, user: User) -> Any:
+    def created(self, user: User) -> str:
         """When the account was made."""
-        return user.date_joined
+        return _moment(user.date_joined)
 
     @admin.display(description="Signed out everywhere")
-    def signed_out(self, user: User) -> Any:
+    def signed_out(self, user: User) -> str:
         """When all sessions were ended."""
-        return user.signed_out_at
+        return _moment(user.signed_out_at)
 
     @admin.display(description="Removed")
-    def removed(self, user: User) -> Any:
+    def removed(self, user: User) -> str:
         """When the account was removed."""
-        return user.removed_at
+        return _moment(user.removed_at)
 
     @admin.display(description="Roles")
     def roles(self, user: User) -> str:

@@ -51,6 +51,10 @@ class AccountForm(BaseUserCreationForm):  # type: ignore[type-arg] # the stubs' 
         self.fields["email"].widget.attrs["autocomplete"] = "username"
 
 
+# The rules of the settings, said of somebody else's password.
+PASSWORD_RULES = "At least 8 characters. Not only digits, not common, and not similar to the name or address."  # noqa: S105
+
+
 class NewUserForm(AccountForm):
     """A new account that an operator makes for somebody."""
 
@@ -58,6 +62,8 @@ class NewUserForm(AccountForm):
         super().__init__(*args, **kwargs)
         self.fields["email"].help_text = "The person signs in with this address."
         self.fields["name"].help_text = "Members of the same studies see the name."
+        self.fields["password1"].help_text = PASSWORD_RULES
+        self.fields["password2"].label, self.fields["password2"].help_text = "Password again", ""
 
 
 class UserForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -105,6 +111,7 @@ class NewPasswordForm(SetPasswordMixin, forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.user = user
+        self.fields["password1"].help_text, self.fields["password2"].help_text = PASSWORD_RULES, ""
 
     def clean(self) -> dict[str, Any]:
         """Check both passwords."""

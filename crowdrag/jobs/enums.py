@@ -37,9 +37,9 @@ class Queue(models.TextChoices):
 
 
 _WORK = {
-    Queue.DEFAULT: "imports, analyses, exports and all other work",
-    Queue.LLM: "calls to language models",
-    Queue.GPU: "neural models",
+    Queue.DEFAULT: "Imports, analyses, exports and all other work",
+    Queue.LLM: "Calls to language models",
+    Queue.GPU: "Neural models",
 }
 
 ACTIVE = (RunState.PLANNED, RunState.RUNNING)

@@ -169,13 +169,3 @@ def test_accounts_are_listed_by_their_state(browser: Client, operator: User, sta
     shown = browser.get(reverse("admin:studies_user_changelist"), {"account": state}).context["cl"].queryset
     expected = {"operator": operator, "active": operator, "paused": paused, "removed": gone}[state]
     assert list(shown) == [expected]
-
-
-def test_i_sign_out_everywhere_else() -> None:
-    user, here, there = UserFactory(), Client(), Client()
-    here.force_login(user)
-    there.force_login(user)
-    assert here.get("/account/sign-out/").status_code == 405
-    assert here.post("/account/sign-out/").status_code == 302
-    assert here.get("/studies/").status_code == 200
-    assert there.get("/studies/").status_code == 302
