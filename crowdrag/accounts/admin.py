@@ -59,7 +59,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
     form = UserForm
     add_form = NewUserForm
     add_form_template = "admin/studies/user/add_form.html"
-    change_password_form = NewPasswordForm  # type: ignore[assignment]
+    change_password_form = NewPasswordForm
     change_user_password_template = "admin/studies/user/change_password.html"  # noqa: S105 -- a template
     list_display = ["email", "name", "active", "is_operator", "last_sign_in"]
     list_filter = [AccountFilter]
@@ -117,9 +117,9 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
         """Return the fields: of a removed account only its number and when it was removed."""
         return self.removed_fieldsets if obj and obj.removed_at else super().get_fieldsets(request, obj)
 
-    def get_form(self, request: HttpRequest, obj: User | None = None, **options: Any) -> Any:
+    def get_form(self, request: HttpRequest, obj: User | None = None, change: bool = False, **options: Any) -> Any:
         """Return the form, which knows whether it is the operator's own account."""
-        form = super().get_form(request, obj, **options)
+        form = super().get_form(request, obj, change=change, **options)
         return type(form.__name__, (form,), {"is_own": True}) if obj is not None and obj == request.user else form
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
@@ -130,7 +130,7 @@ class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
         """Return False: accounts are removed, not deleted."""
         return False
 
-    def delete_view(self, _request: HttpRequest, object_id: str, *_args: Any) -> HttpResponse:  # type: ignore[override]
+    def delete_view(self, _request: HttpRequest, object_id: str, *_args: Any) -> HttpResponse:
         """Redirect to the page that removes an account."""
         return redirect("account_remove", user_id=object_id)
 

@@ -103,7 +103,7 @@ class UserForm(forms.ModelForm):  # type: ignore[type-arg]
             self.instance.is_staff = self.instance.is_superuser = self.cleaned_data["is_operator"]
 
 
-class NewPasswordForm(SetPasswordMixin, forms.Form):
+class NewPasswordForm(SetPasswordMixin, forms.Form):  # type: ignore[type-arg] # not generic at run time
     """A new password that an operator sets for somebody."""
 
     password1, password2 = SetPasswordMixin.create_password_fields("New password", "New password again")

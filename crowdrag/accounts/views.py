@@ -50,7 +50,8 @@ password_change_done = signed_in(auth.PasswordChangeDoneView.as_view())
 @require_POST
 def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     """End all my other sessions, and revoke my API tokens."""
-    user = _user(request)
+    user = request.user
+    assert isinstance(user, User)
     update_session_auth_hash(request, services.sign_out_everywhere(user=user, by=user))
     messages.success(request, "All other browsers are signed out, and your API tokens are revoked.")
     return redirect("password_change")
@@ -96,17 +97,11 @@ def remove_user(request: HttpRequest, user_id: int) -> HttpResponse:
     return redirect("admin:studies_user_changelist")
 
 
-def _user(request: HttpRequest) -> User:
-    """Return the signed-in user, without the wrapper that loads it."""
-    return User.objects.get(pk=request.user.pk)
-
-
 def _superuser(request: HttpRequest) -> User:
     """Return the operator, who must have every right."""
-    user = _user(request)
-    if not user.is_superuser:
+    if not isinstance(request.user, User) or not request.user.is_superuser:
         raise OperatorsOnlyError
-    return user
+    return request.user
 
 
 @public
