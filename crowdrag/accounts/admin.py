@@ -23,6 +23,7 @@ from . import services
 from .forms import NewPasswordForm, NewUserForm, OperatorSignInForm, UserForm
 
 admin.site.login_form = OperatorSignInForm
+admin.site.login_template = "registration/operator_login.html"
 admin.site.unregister(Group)
 
 
