@@ -1,20 +1,30 @@
-"""The log formatter: no person's text gets into the log.
+"""The log formatter: no person's text gets into the log, and a refused request is one line.
 
 After the first line of its error messages, the database quotes the row or the statement.
 """
 
+import copy
 import logging
 from collections.abc import Iterator
 
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, PermissionDenied
 from django.db import Error
 from psycopg import Error as PostgresError
 
 
 class LogFormatter(logging.Formatter):
-    """Formats like the standard library, but with only the first line of a database error."""
+    """Formats like the standard library, but with only the first line of a database error.
+
+    A refused request has its reason in place of a traceback, since nothing in the code is wrong.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, with the traceback if there is one."""
+        if reason := _refusal_reason(record):
+            record = copy.copy(record)
+            record.msg, record.args = f"{record.getMessage()} {reason}", None
+            record.exc_info = record.exc_text = None
         line = super().format(record)
         for error in _database_errors(record):
             message = str(error)
@@ -23,6 +33,19 @@ class LogFormatter(logging.Formatter):
                 # As printed, and as it appears within quotes.
                 line = line.replace(message, first).replace(repr(message)[1:-1], first)
         return line
+
+
+def _refusal_reason(record: logging.LogRecord) -> str:
+    """Return why a request was refused, or what to do about it; nothing for other records."""
+    error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    if isinstance(error, PermissionDenied):
+        return f"({str(error) or type(error).__name__})"
+    if isinstance(error, DisallowedHost):
+        return (
+            f"The environment variable ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)}. If people use this name "
+            "to reach the server, add it there and restart."
+        )
+    return ""
 
 
 def first_line(error: BaseException) -> str:

@@ -1,1 +1,1 @@
-"""Accounts of users: sign-in, API tokens with their scopes, and limits on failed sign-ins."""
+"""Accounts of users: sign-in, API tokens with their scopes, limits on failed sign-ins, and removal."""

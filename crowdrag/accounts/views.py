@@ -1,4 +1,4 @@
-"""Pages to sign in and out, change the password, and manage API tokens.
+"""Pages to sign in and out, change the password, manage API tokens, and for operators to remove accounts.
 
 The first are Django's own views, marked with their access rules.
 """
@@ -8,18 +8,20 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import login as sign_in
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth import views as auth
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crowdrag.studies.access import public, signed_in
+from crowdrag.studies.access import OperatorsOnlyError, operator_page, public, signed_in
 from crowdrag.studies.models import Invitation, User
 from crowdrag.studies.study import invitations
+from crowdrag.studies.study import services as study_services
 
-from . import login_limits, tokens
+from . import login_limits, services, tokens
 from .forms import AccountForm, SignInForm, TokenForm
 
 
@@ -42,6 +44,64 @@ login = public(SignInView.as_view())
 logout = public(auth.LogoutView.as_view())
 password_change = signed_in(auth.PasswordChangeView.as_view())
 password_change_done = signed_in(auth.PasswordChangeDoneView.as_view())
+
+
+@signed_in
+@require_POST
+def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
+    """End all my other sessions, and revoke my API tokens."""
+    user = request.user
+    assert isinstance(user, User)
+    update_session_auth_hash(request, services.sign_out_everywhere(user=user, by=user))
+    messages.success(request, "All other browsers are signed out, and your API tokens are revoked.")
+    return redirect("password_change")
+
+
+@operator_page
+@never_cache
+def sign_out_user(request: HttpRequest, user_id: int) -> HttpResponse:
+    """Sign a user out everywhere, after a confirmation."""
+    operator = _superuser(request)
+    account = get_object_or_404(User, pk=user_id, removed_at__isnull=True)
+    if account == operator:
+        return redirect("password_change")
+    if request.method == "POST":
+        services.sign_out_everywhere(user=account, by=operator)
+        messages.success(request, f"{account} is signed out everywhere, and all API tokens are revoked.")
+        return redirect("admin:studies_user_change", account.pk)
+    return render(request, "accounts/sign_out.html", {"account": account})
+
+
+@operator_page
+@never_cache
+def remove_user(request: HttpRequest, user_id: int) -> HttpResponse:
+    """Remove an account, after a confirmation."""
+    operator = _superuser(request)
+    account = get_object_or_404(User, pk=user_id)
+    if account.removed_at:
+        messages.info(request, "This account is already removed.")
+        return redirect("admin:studies_user_change", account.pk)
+    context = {
+        "account": account,
+        "is_own": account == operator,
+        "solely_owned": study_services.solely_owned(account),
+        "memberships": account.memberships.select_related("study").order_by("study__title", "id"),
+    }
+    if request.method != "POST":
+        return render(request, "accounts/remove.html", context)
+    try:
+        removed = services.remove_account(user=account, by=operator)
+    except (services.OwnAccountError, study_services.OnlyOwnerError):
+        return render(request, "accounts/remove.html", context, status=422)
+    messages.success(request, f"The account is removed. The history calls it “{removed}”.")
+    return redirect("admin:studies_user_changelist")
+
+
+def _superuser(request: HttpRequest) -> User:
+    """Return the operator, who must have every right."""
+    if not isinstance(request.user, User) or not request.user.is_superuser:
+        raise OperatorsOnlyError
+    return request.user
 
 
 @public

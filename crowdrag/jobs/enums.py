@@ -30,6 +30,17 @@ class Queue(models.TextChoices):
     LLM = "llm", "language models"
     GPU = "gpu", "GPU"
 
+    @property
+    def work(self) -> str:
+        """What kind of work is in it, for operators."""
+        return _WORK[self]
+
+
+_WORK = {
+    Queue.DEFAULT: "Imports, analyses, exports and all other work",
+    Queue.LLM: "Calls to language models",
+    Queue.GPU: "Neural models",
+}
 
 ACTIVE = (RunState.PLANNED, RunState.RUNNING)
 OPEN = (UnitState.PENDING, UnitState.CLAIMED)

@@ -184,8 +184,7 @@ def services(request: HttpRequest) -> HttpResponse:
     counts = Unit.objects.by_queue(now)
     alive = {beat.queue for beat in beats if now - beat.at <= BEAT_IS_FRESH_FOR}
     queues = [
-        {"name": value, "label": label, "served": value in alive, **counts.get(value, {})}
-        for value, label in Queue.choices
+        {"name": queue.value, "work": queue.work, "served": queue in alive, **counts.get(queue, {})} for queue in Queue
     ]
     active = Run.objects.active().select_related("study", "created_by").newest_first()[:SHOWN_TROUBLED]
     context = {

@@ -1,6 +1,7 @@
 """Free disk space, and what uses it."""
 
 import shutil
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, Final
@@ -26,11 +27,10 @@ _TABLES = """
 
 def disks() -> list[dict[str, Any]]:
     """Return the disks that this machine writes to, each once, with what is stored on it."""
-    places = {"data": settings.DATA_DIR, "files": settings.MEDIA_ROOT, "uploads": settings.FILE_UPLOAD_TEMP_DIR}
+    uploads = settings.FILE_UPLOAD_TEMP_DIR or tempfile.gettempdir()
+    places = {"data": settings.DATA_DIR, "files": settings.MEDIA_ROOT, "uploads": uploads}
     by_device: dict[int, dict[str, Any]] = {}
     for name, folder in places.items():
-        if not folder:
-            continue
         path = next(ancestor for ancestor in (Path(folder), *Path(folder).parents) if ancestor.exists())
         entry = by_device.setdefault(path.stat().st_dev, {"names": [], "usage": shutil.disk_usage(path)})
         entry["names"].append(name)
@@ -38,6 +38,7 @@ def disks() -> list[dict[str, Any]]:
         usage = entry.pop("usage")
         entry |= {"total": usage.total, "free": usage.free, "share": usage.free / usage.total}
         entry["is_nearly_full"] = entry["share"] < NEARLY_FULL
+        entry["is_below_reserve"] = usage.free < settings.DISK_RESERVE
     return list(by_device.values())
 
 

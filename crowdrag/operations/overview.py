@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+from django.template.defaultfilters import filesizeformat
 from django.utils.functional import Promise
 
 from crowdrag.accounts.models import SignInFailure
@@ -89,8 +91,15 @@ def _spending() -> Tile:
 
 def _disk() -> Tile:
     disks = disk_usage.disks()
+    reserve = filesizeformat(settings.DISK_RESERVE)
     bad = [
-        "The disk of {} is nearly full.".format(", ".join(disk["names"])) for disk in disks if disk["is_nearly_full"]
+        "Only {} are free on the disk of {}. This is less than the reserve of {}, so uploads are refused.".format(
+            filesizeformat(disk["free"]), ", ".join(disk["names"]), reserve
+        )
+        if disk["is_below_reserve"]
+        else "The disk of {} is nearly full.".format(", ".join(disk["names"]))
+        for disk in disks
+        if disk["is_below_reserve"] or disk["is_nearly_full"]
     ]
     least = min((round(disk["share"] * 100) for disk in disks), default=0)
     return _tile("Disk", "operations_disk", bad, [], f"At least {least} % free.")

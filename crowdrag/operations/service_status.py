@@ -35,10 +35,10 @@ _DATABASE = """
 
 @dataclass(frozen=True)
 class QueueState:
-    """One queue: units due now, due later and in progress, since when the oldest waits, and its workers."""
+    """One queue: its kind of work, units due now, later and in progress, when the oldest was due, and its workers."""
 
     name: str
-    label: str
+    work: str
     due: int
     later: int
     claimed: int
@@ -66,10 +66,11 @@ def queues(*, now: datetime) -> list[QueueState]:
     counted = Unit.objects.by_queue(now)
     alive = dict(WorkerHeartbeat.objects.fresh(now).order_by().values_list("queue").annotate(n=Count("name")))
     states = []
-    for name, label in Queue.choices:
-        row: Any = counted.get(name, {})
+    for queue in Queue:
+        row: Any = counted.get(queue, {})
         counts = {field: int(row.get(field) or 0) for field in ("due", "later", "claimed")}
-        states.append(QueueState(name, str(label), oldest=row.get("oldest"), workers=alive.get(name, 0), **counts))
+        workers = alive.get(queue, 0)
+        states.append(QueueState(queue.value, queue.work, oldest=row.get("oldest"), workers=workers, **counts))
     return states
 
 

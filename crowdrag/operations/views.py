@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -124,6 +125,7 @@ def disk_page(_request: HttpRequest, _now: datetime) -> Dashboard:
         "tables": disk_usage.largest_tables(),
         "files": disk_usage.files_by_study(),
         "storage": disk_usage.storage_kind(),
+        "reserve": settings.DISK_RESERVE,
     }
 
 

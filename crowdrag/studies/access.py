@@ -49,7 +49,6 @@ _audit_sinks: list[AuditSink] = []
 # Session entry: study's key (as a string, since sessions are JSON) -> participant's key.
 SESSION_PARTICIPANTS = "participants"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
-ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
 # Sent with every request of every participant.
 _PARTICIPANT_SQL = f"""
     SELECT {prepared_statements.columns(Participant, "person")}, {prepared_statements.columns(Study, "study")}
@@ -59,6 +58,23 @@ _PARTICIPANT_SQL = f"""
     ORDER BY person.id LIMIT 1
 """  # noqa: S608 -- names of columns
 _PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
+
+
+ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
+
+
+class OperatorsOnlyError(PermissionDenied):
+    """Only operators may open the page."""
+
+    def __init__(self) -> None:
+        super().__init__("This page is for operators, who run this CrowdRAG server. Your account is not an operator's.")
+
+
+class ArchivedStudyError(PermissionDenied):
+    """The study is archived, so nobody may change it."""
+
+    def __init__(self) -> None:
+        super().__init__(ARCHIVED)
 
 
 def study_page(role: Role, *, max_bytes: int = 0, is_open_when_archived: bool = False) -> Callable[[View], View]:
@@ -84,7 +100,7 @@ def study_page(role: Role, *, max_bytes: int = 0, is_open_when_archived: bool = 
             request.study, request.study_role = study, held  # type: ignore[attr-defined]
             request.inbox = SimpleLazyObject(lambda: inbox(study, request.user))  # type: ignore[attr-defined,arg-type]
             if study.is_archived and request.method not in SAFE_METHODS and not is_open_when_archived:
-                raise PermissionDenied(ARCHIVED)
+                raise ArchivedStudyError
             refused = request_limits.refusal(request, max_bytes) if max_bytes else None
             return refused or answer(request, study, *args, **kwargs)
 
@@ -128,7 +144,7 @@ def operator_page(view: View) -> View:
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_staff:
-            raise PermissionDenied("This page is for operators.")
+            raise OperatorsOnlyError
         return view(request, *args, **kwargs)
 
     checked.access = "operator"  # type: ignore[attr-defined]

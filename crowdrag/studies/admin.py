@@ -6,12 +6,11 @@ The stubs of Django's admin classes take a type argument that does not exist at 
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 
 from . import access
 from .enums import AuditedContent
-from .models import Consent, ConsentText, Participant, Study, User
+from .models import Consent, ConsentText, Participant, Study
 
 admin.site.site_header = admin.site.site_title = "CrowdRAG"
 admin.site.index_title = "Administration"
@@ -54,26 +53,6 @@ class ReadOnlyAdmin(UneditedAdmin):
     def has_delete_permission(self, *args: Any) -> bool:
         """Return False: rows are never deleted by hand, since erasure has its own procedure."""
         return False
-
-
-@admin.register(User)
-class EmailUserAdmin(UserAdmin):  # type: ignore[type-arg]
-    """Users by e-mail address."""
-
-    list_display = ["email", "name", "is_active", "is_staff", "last_login"]
-    search_fields = ["email", "name"]
-    ordering = ["email"]
-    # Plain fields: Django's own widgets for these have no labels.
-    filter_horizontal = []
-    readonly_fields = ["last_login", "date_joined"]
-    fieldsets = [
-        (None, {"fields": ["email", "password", "name"]}),
-        ("Rights", {"fields": ["is_active", "is_staff", "is_superuser", "groups", "user_permissions"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
-    ]
-    add_fieldsets = [
-        (None, {"classes": ["wide"], "fields": ["email", "name", "usable_password", "password1", "password2"]})
-    ]
 
 
 @admin.register(Study)

@@ -16,7 +16,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.gzip import gzip_page
 from django.views.static import serve
 
-from crowdrag.studies.access import public, public_to_read
+from crowdrag.studies.access import ArchivedStudyError, OperatorsOnlyError, public, public_to_read
 
 from . import documentation
 
@@ -99,8 +99,15 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 @public
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """403, with the reason if there is one."""
-    return render(request, "errors/403.html", {"reason": str(exception or "")}, status=403)
+    """403, with the reason if there is one, and whom to ask."""
+    is_administration = request.resolver_match is not None and request.resolver_match.app_name == "admin"
+    error = OperatorsOnlyError() if is_administration else exception
+    context = {
+        "reason": str(error or ""),
+        "needs_operator": isinstance(error, OperatorsOnlyError),
+        "needs_role": not isinstance(error, OperatorsOnlyError | ArchivedStudyError),
+    }
+    return render(request, "errors/403.html", context, status=403)
 
 
 @public

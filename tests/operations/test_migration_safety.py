@@ -21,7 +21,7 @@ from writing.models import EditingSession
 # The last migrations of each app of the last release. A release puts its own here: what comes after is checked. Version
 # 0.2.0 is the first with these tables and not released yet: all of its migrations run in empty databases.
 RELEASED = {
-    "studies": "0004_study_archived",
+    "studies": "0005_user_signed_out_and_removed",
     "accounts": "0002_initial",
     "audit": "0002_initial",
     "api": "0002_initial",

@@ -1,6 +1,7 @@
 """The operator's dashboards: who sees them, what they say, and what they cost."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -88,6 +89,21 @@ def test_files_of_releases_are_counted_and_what_keeps_them_is_named(operator: Cl
     (row,) = answer.context["files"]
     assert (row["slug"], row["released"], row["released_n"]) == ("tides", there.size, 1)
     assert answer.context["storage"] == "FileSystemStorage"
+
+
+def test_the_disk_warns_below_the_reserve(operator: Client, settings: Any) -> None:
+    def tone() -> str:
+        tiles = operator.get(reverse("operations")).context["tiles"]
+        return next(tile.tone for tile in tiles if tile.url_name == "operations_disk")
+
+    disks = operator.get(reverse("operations_disk")).context["disks"]
+    # Where uploads arrive, too.
+    assert {name for disk in disks for name in disk["names"]} == {"data", "files", "uploads"}
+    is_roomy = not any(disk["is_nearly_full"] for disk in disks)
+    assert (tone() == "good") == is_roomy
+    settings.DISK_RESERVE = max(disk["total"] for disk in disks)
+    assert tone() == "bad"
+    assert all(disk["is_below_reserve"] for disk in operator.get(reverse("operations_disk")).context["disks"])
 
 
 def test_the_trail_is_filtered_and_taken_along(operator: Client) -> None:

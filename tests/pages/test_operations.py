@@ -7,8 +7,9 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from crowdrag.operations.views import PAGES
+from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Participant
-from tests.factories import UserFactory
+from tests.factories import MembershipFactory, UserFactory
 from tests.operations.full_system import busy
 from tests.pages.accessibility import look
 
@@ -25,8 +26,13 @@ def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: A
     busy(2)
     person = Participant.objects.select_related("study").earliest("id")
     erasing = reverse("operations_erase", query={"study": person.study.slug, "pseudonym": person.external_id})
+    accounts = [
+        reverse("account_sign_out", args=[UserFactory().pk]),
+        reverse("account_remove", args=[UserFactory().pk]),
+        reverse("account_remove", args=[MembershipFactory(role=Role.OWNER).user.pk]),
+    ]
     found = []
-    for path in [*map(reverse, PAGES), erasing]:
+    for path in [*map(reverse, PAGES), erasing, *accounts]:
         page.goto(live_server.url + path)
         found += look(page)
     assert "\n".join(found) == ""
@@ -41,3 +47,30 @@ def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, li
     page.locator("[name=user]").fill("nobody@example.org")
     page.keyboard.press("Enter")
     expect(page.locator("tbody tr")).to_have_count(0)
+
+
+def test_an_account_is_ended_by_keyboard(page: Page, live_server: Any, operator: Any) -> None:
+    user = UserFactory()
+    page.goto(live_server.url + reverse("admin:studies_user_change", args=[user.pk]))
+    page.get_by_role("link", name="Sign out everywhere").press("Enter")
+    page.get_by_role("button", name="Sign out everywhere").press("Enter")
+    page.wait_for_url("**/change/")
+    page.get_by_role("link", name="Remove account").press("Enter")
+    page.get_by_role("button", name="Remove account").press("Enter")
+    page.wait_for_url("**/admin/studies/user/")
+    user.refresh_from_db()
+    assert user.signed_out_at
+    assert user.removed_at
+    page.goto(live_server.url + reverse("admin:studies_user_change", args=[user.pk]))
+    expect(page.get_by_role("link", name="Remove account")).to_have_count(0)
+
+
+def test_i_sign_out_everywhere_else_after_a_question(page: Page, live_server: Any, operator: Any) -> None:
+    page.goto(live_server.url + reverse("password_change"))
+    page.get_by_role("button", name="Sign out everywhere else").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Sign out").press("Enter")
+    expect(page.locator("#messages .note")).to_be_visible()
+    operator.refresh_from_db()
+    assert operator.signed_out_at
+    # This browser stays signed in.
+    expect(page).to_have_url(live_server.url + reverse("password_change"))

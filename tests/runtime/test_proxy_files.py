@@ -49,6 +49,13 @@ def test_proxies_take_as_much_as_the_application() -> None:
     assert "client_max_body_size 2g;" in NGINX
 
 
+def test_the_guide_shows_what_is_in_nginx_conf() -> None:
+    guide = (REPOSITORY / "docs" / "guides" / "deployment.md").read_text()
+    (snippet,) = re.findall(r"```nginx\n(.*?)```", guide, re.DOTALL)
+    assert snippet.replace(" down;", ";") in NGINX
+    assert snippet.count(" down;") == 1
+
+
 def certificate(folder: Path) -> None:
     key, now = ec.generate_private_key(ec.SECP256R1()), timezone.now()
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "study.example.org")])

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
@@ -151,6 +152,22 @@ def test_operator_opens_every_study() -> None:
     operator = UserFactory(is_superuser=True, is_staff=True)
     StudyFactory()
     assert list(Study.objects.for_user(operator, Role.OWNER)) == list(Study.objects.all())
+
+
+def test_a_refusal_says_whom_to_ask() -> None:
+    study = StudyFactory(slug="mine")
+    viewer = Client()
+    viewer.force_login(MembershipFactory(study=study, role=Role.VIEWER).user)
+    staff = Client()
+    staff.force_login(UserFactory(is_staff=True))
+    owner = Client()
+    owner.force_login(MembershipFactory(study=study, role=Role.OWNER).user)
+    refusals = [viewer.get("/operations/"), staff.get("/admin/studies/user/"), viewer.get("/studies/mine/manage/")]
+    Study.objects.update(archived_at=timezone.now())
+    refusals.append(owner.post("/studies/mine/about/"))
+    assert [refusal.status_code for refusal in refusals] == [403] * 4
+    asked = [(refusal.context["needs_operator"], refusal.context["needs_role"]) for refusal in refusals]
+    assert asked == [(True, False), (True, False), (False, True), (False, False)]
 
 
 def test_an_inactive_member_sees_nothing() -> None:

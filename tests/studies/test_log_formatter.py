@@ -13,8 +13,9 @@ from django.utils.module_loading import import_string
 
 from crowdrag.jobs import completion
 from crowdrag.log_formatter import LogFormatter
+from crowdrag.studies.access import OperatorsOnlyError
 from crowdrag.studies.models import ParticipantMessage
-from tests.factories import NOW, ParticipantFactory
+from tests.factories import NOW, ParticipantFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 NEEDLE = "qzheronlogged"
@@ -85,6 +86,23 @@ def test_a_page_that_fails_says_so_without_the_row(lines: io.StringIO, monkeypat
     assert answer.status_code == 500
     assert "Internal Server Error: /withdraw/" in lines.getvalue()
     assert NEEDLE not in lines.getvalue()
+
+
+def test_a_refused_page_is_one_line_with_its_reason(lines: io.StringIO, client: Client) -> None:
+    client.force_login(UserFactory())
+    assert client.get("/operations/").status_code == 403
+    (line,) = lines.getvalue().splitlines()
+    assert "/operations/" in line
+    assert str(OperatorsOnlyError()) in line
+
+
+def test_a_wrong_host_is_one_line_that_names_the_setting(lines: io.StringIO, client: Client) -> None:
+    page = client.get("/login/", headers={"host": "study.example.net"})
+    assert page.status_code == 400
+    assert "ALLOWED_HOSTS" not in page.content.decode()
+    (line,) = lines.getvalue().splitlines()
+    assert "study.example.net" in line
+    assert f"ALLOWED_HOSTS is {','.join(settings.ALLOWED_HOSTS)}" in line
 
 
 def test_a_run_that_fails_tells_the_first_line_alone() -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from django.core.mail import send_mail
 from django.db import transaction
+from django.db.models import Q
 from django.template.loader import render_to_string
 
 from ..enums import Role
@@ -113,6 +114,16 @@ def revoke(*, study: Study, invitation: int, by: User, now: datetime) -> bool:
     """Revoke a pending invitation; return whether there was one."""
     rows = study.invitations.pending(now).filter(pk=invitation)
     return bool(rows.update(revoked_at=now, revoked_by=by))
+
+
+@transaction.atomic
+def forget_person(*, user: User, by: User, now: datetime) -> None:
+    """Revoke the pending invitations from and to a user, and clear the user's address in all."""
+    to_user = Q(email__iexact=user.email) | Q(accepted_by=user, email__gt="")
+    # First revoked: an invitation without an address would be for anybody who has the link.
+    pending = Invitation.objects.pending(now).filter(to_user | Q(created_by=user))
+    pending.update(revoked_at=now, revoked_by=by)
+    Invitation.objects.filter(to_user).update(email="")
 
 
 def find(token: str) -> Invitation | None:

@@ -16,6 +16,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Coalesce, Lower
 from django.urls import Resolver404, resolve
+from django.utils.crypto import salted_hmac
 
 from .. import codes
 from ..enums import DecisionKind, Role
@@ -48,6 +49,10 @@ class User(AbstractUser):
     last_name = None  # type: ignore[assignment]
     email = models.EmailField("email address", max_length=254, unique=True)
     name = models.CharField("name", max_length=200, blank=True)
+    # Sessions and API tokens from before this time are not valid.
+    signed_out_at = models.DateTimeField("signed out everywhere", null=True, blank=True, editable=False)
+    # From then on nobody has the account: it has no name or address, and stays because the history refers to it.
+    removed_at = models.DateTimeField("removed", null=True, blank=True, editable=False)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -59,6 +64,11 @@ class User(AbstractUser):
                 Lower("email"),
                 name="user_email_unique",
                 violation_error_message="An account with this email address already exists.",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(removed_at__isnull=True)
+                | models.Q(is_active=False, is_staff=False, is_superuser=False),
+                name="user_removed_has_no_rights",
             ),
         ]
 
@@ -72,6 +82,14 @@ class User(AbstractUser):
     def get_short_name(self) -> str:
         """Return the name, or the address if there is none."""
         return str(self)
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Return the hash that every session must have: it changes with the password and with `signed_out_at`."""
+        password_hash = str(super()._get_session_auth_hash(secret=secret))  # type: ignore[misc]
+        if self.signed_out_at is None:
+            return password_hash
+        value = f"{password_hash} {self.signed_out_at.timestamp():.6f}"
+        return salted_hmac("crowdrag.signed_out_at", value, secret=secret, algorithm="sha256").hexdigest()
 
 
 def count_of(model: type[models.Model], relation: str, *, distinct: bool = False) -> Coalesce:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from ..enums import Role
@@ -143,6 +144,44 @@ def remove_member(*, study: Study, user: User) -> None:
     _keep_an_owner(study, user, becomes_owner=False)
     _revoke_invitations(study, user, timezone.now())
     Membership.objects.filter(study=study, user=user).delete()
+
+
+class OnlyOwnerError(ValueError):
+    """A user is the only active owner of some studies, which must keep one."""
+
+    def __init__(self, studies: list[Study]):
+        titles = ", ".join(f"“{study.title}”" for study in studies)
+        super().__init__(f"This person is the only active owner of {titles}. Make someone else an owner first.")
+        self.studies = studies
+
+
+def solely_owned(user: User) -> list[Study]:
+    """Return the studies that have no other active owner."""
+    owners = Membership.objects.filter(study=OuterRef("pk"), role=Role.OWNER, user__is_active=True)
+    studies = Study.objects.filter(
+        ~Exists(owners.exclude(user=user)),
+        memberships__user=user,
+        memberships__role=Role.OWNER,
+        deletion_requested_at__isnull=True,
+    )
+    return list(studies.order_by("title", "id"))
+
+
+@transaction.atomic
+def leave_all_studies(*, user: User) -> None:
+    """Remove a user from all studies.
+
+    Raises
+    ------
+    OnlyOwnerError
+        If a study would have no active owner.
+    """
+    memberships = Membership.objects.filter(user=user)
+    # As for a single study, the rows are the locks.
+    list(Study.objects.select_for_update().filter(pk__in=memberships.values("study")).order_by("pk"))
+    if studies := solely_owned(user):
+        raise OnlyOwnerError(studies)
+    memberships.delete()
 
 
 def _revoke_invitations(study: Study, user: User, now: datetime) -> None:
