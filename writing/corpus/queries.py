@@ -7,9 +7,10 @@ from typing import Final
 
 from django.db.models import Prefetch, Q, QuerySet, Sum, TextChoices
 from django.db.models.functions import Length
+from psycopg.types.numeric import Int8
 
+from crowdrag import prepared_statements
 from crowdrag.studies.models import Study
-from crowdrag.studies.study.models import count_of
 
 from ..enums import Origin, TaskState
 from ..models import Citation, Response, Statement, Style, WritingTask
@@ -191,10 +192,14 @@ def response_versions(responses: Iterable[Response]) -> dict[int, int]:
     return versions
 
 
+_SIDEBAR_COUNTS = """
+    SELECT (SELECT count(DISTINCT external_id) FROM writing_topic WHERE study_id = %(study)s),
+           (SELECT count(*) FROM writing_response WHERE study_id = %(study)s)
+"""
+
+
 def sidebar_counts(study: Study) -> dict[str, int]:
-    """Return the numbers of topics and responses for the sidebar; one query."""
-    counted = Study.objects.filter(pk=study.pk).annotate(
-        n_topics=count_of(Study, "topics__external_id", distinct=True), n_responses=count_of(Study, "responses")
-    )
-    topics, responses = counted.values_list("n_topics", "n_responses").get()
-    return {"topics": topics, "responses": responses}
+    """Return the numbers of topics and responses for the sidebar of each page; one prepared statement."""
+    counted = prepared_statements.row(_SIDEBAR_COUNTS, {"study": Int8(study.pk)})
+    assert counted is not None
+    return {"topics": counted[0], "responses": counted[1]}
