@@ -7,6 +7,8 @@ import numpy as np
 from ...inputs.arrays import Inputs, Ints
 
 PARTICIPANT, ORIGIN = "participant", "origin"
+#: The origin of people's responses in tables.
+HUMAN = "human"
 #: Smaller differences between resamples are rounding errors of equal values.
 NEVER_VARIES = 1e-9
 #: Note of each row if the labels are single votes.

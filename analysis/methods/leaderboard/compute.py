@@ -19,10 +19,9 @@ from .. import paired_tests
 from ..context import Context, Tables
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
 from . import merits_by_judges, more_judgments, win_rates
-from .boards import NEVER_VARIES, ORIGIN, PARTICIPANT, UNCORRECTED, Board, boards
+from .boards import HUMAN, NEVER_VARIES, ORIGIN, PARTICIPANT, UNCORRECTED, Board, boards
 
 ALL = "all"
-HUMAN = "human"
 NEVER = "not ranked, because never compared with others"
 ONE_TOPIC = "graded on one topic only"
 FEW = "graded on too few topics for a rank"

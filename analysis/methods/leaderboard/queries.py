@@ -17,7 +17,7 @@ from ...tables.rows import NOTE, Row
 from ...tables.run_tables import AnalysisState
 from .. import significance_marks, undefined_values
 from .board_selection import BoardSelection, selection, stored_rows, turned
-from .boards import ORIGIN, PARTICIPANT, UNCORRECTED
+from .boards import HUMAN, ORIGIN, PARTICIPANT, UNCORRECTED
 from .forest import forest
 
 PER_PAGE = 50
@@ -71,6 +71,7 @@ def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any])
         "board": _plotted(list(page), chosen),
         "matrix": matrix(chosen.win_rates(), [row["participant"] for row in page]),
         "ranked": len(ranked),
+        "has_writers": any(row["origin"] == HUMAN for row in ranked),
         "is_uncorrected": any(UNCORRECTED in (row.get(NOTE) or "") for row in ranked),
         "not_ranked": _not_ranked(chosen, people) if chosen.is_whole else [],
         "origins": _plotted(origins, chosen) if len(origins) > 1 else None,
