@@ -154,21 +154,28 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
-    """A file is one worker's, and so are all files of `tests/runtime`: they share a system that takes long to start."""
-    return OneSystem(config, log)
+    """A file is one worker's, and so are all files that share what takes long to start."""
+    return Together(config, log)
 
 
-class OneSystem(LoadFileScheduling):
+class Together(LoadFileScheduling):
     """Hands out files, some of them together."""
 
     def _split_scope(self, nodeid: str) -> str:
         return _handed_out_with(nodeid)
 
 
+#: What takes many seconds of each process that tests it, and where its tests are.
+SHARED = {
+    "a running system": ("tests/runtime/",),
+    "neural libraries": ("tests/analysis/bertscore/", "tests/analysis/experiments/", "tests/analysis/rag/"),
+}
+
+
 def _handed_out_with(nodeid: str) -> str:
-    """The file of a test, or the folder whose tests stay together."""
-    file = nodeid.partition("::")[0]
-    return "tests/runtime" if file.startswith("tests/runtime/") else file
+    """The file of a test, or what it shares with tests of other files."""
+    shared = (name for name, places in SHARED.items() if nodeid.startswith(places))
+    return next(shared, nodeid.partition("::")[0])
 
 
 #: Tests in these folders wait most of the time: for a browser, a server, other processes.
@@ -186,7 +193,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         groups.setdefault(_handed_out_with(item.nodeid), []).append(item)
-    places: dict[str, float] = {"tests/runtime": -1.0}
+    places = dict.fromkeys(SHARED, -1.0)
     for waits in (True, False):
         names = [name for name in groups if name not in places and name.startswith(WAITING) is waits]
         places |= {name: place / len(names) for place, name in enumerate(names)}
