@@ -13,6 +13,7 @@ import django
 import hypothesis
 import pytest
 from django.apps import apps
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import TransactionTestCase
@@ -29,6 +30,8 @@ hypothesis.settings.register_profile("shared machine", parent=hypothesis.setting
 hypothesis.settings.load_profile("shared machine")
 # A quarter of the suite's time was Django's own way.
 TransactionTestCase._fixture_teardown = database_reset.after  # type: ignore[attr-defined]
+# Slow on purpose, a third of a second for each sign-in; what they are in use is for Django to say.
+PBKDF2PasswordHasher.iterations = 1000
 # Dumps of the tables as the migrations make them, so that a run does not wait for the migrations again.
 DUMPS, KEPT_DUMPS = Path(__file__).resolve().parents[1] / ".pytest_cache", 3
 
@@ -151,13 +154,47 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
-    """A file is one worker's, and so are all files of `tests/runtime`: they share a system that takes long to start."""
-    return OneSystem(config, log)
+    """A file is one worker's, and so are all files that share what takes long to start."""
+    return Together(config, log)
 
 
-class OneSystem(LoadFileScheduling):
+class Together(LoadFileScheduling):
     """Hands out files, some of them together."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file: str = super()._split_scope(nodeid)
-        return "tests/runtime" if file.startswith("tests/runtime/") else file
+        return _handed_out_with(nodeid)
+
+
+#: What takes many seconds of each process that tests it, and where its tests are.
+SHARED = {
+    "a running system": ("tests/runtime/",),
+    "neural libraries": ("tests/analysis/bertscore/", "tests/analysis/experiments/", "tests/analysis/rag/"),
+}
+
+
+def _handed_out_with(nodeid: str) -> str:
+    """The file of a test, or what it shares with tests of other files."""
+    shared = (name for name, places in SHARED.items() if nodeid.startswith(places))
+    return next(shared, nodeid.partition("::")[0])
+
+
+#: Tests in these folders wait most of the time: for a browser, a server, other processes.
+WAITING = tuple(f"tests/{name}" for name in ("jobs", "llm", "mail", "pages", "recruitment", "storage", "webhooks"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have several processes begin with what takes longest, and spread tests that wait among those that compute.
+
+    Otherwise all processes compute at once, and in the end all of them wait for browsers.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        groups.setdefault(_handed_out_with(item.nodeid), []).append(item)
+    places = dict.fromkeys(SHARED, -1.0)
+    for waits in (True, False):
+        names = [name for name in groups if name not in places and name.startswith(WAITING) is waits]
+        places |= {name: place / len(names) for place, name in enumerate(names)}
+    items[:] = [item for name in sorted(groups, key=places.__getitem__) for item in groups[name]]

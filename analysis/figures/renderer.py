@@ -1,6 +1,7 @@
 """Rendering of Vega-Lite specifications as SVG, PNG or PDF."""
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from .. import typesetter
@@ -30,14 +31,22 @@ def draw(spec: Spec, form: str) -> bytes:
     # A control character in a label would abort the process, so invisible characters are shown by code point.
     spec = spec if form == "json" else _visible(spec)
     if form == "svg":
-        return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE).encode()
+        return _svg(json.dumps(spec)).encode()
     if form == "png":
         return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
     if form == "pdf":
-        return typesetter.picture_pdf(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), alt=spec["description"])
+        return typesetter.picture_pdf(_svg(json.dumps(spec)), alt=spec["description"])
     if form == "json":
         return json.dumps(spec, ensure_ascii=False, indent=1).encode()
     raise UnknownChartError(f"There is no chart format {form!r}. Formats: {', '.join(MEDIA_TYPES)}.")
+
+
+# The files of a run hold each chart as SVG and PDF, and both reports hold it again.
+@lru_cache(maxsize=64)
+def _svg(spec: str) -> str:
+    import vl_convert
+
+    return vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
 
 
 def _visible(part: Any) -> Any:

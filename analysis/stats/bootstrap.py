@@ -150,12 +150,11 @@ def percentile_interval(
         elif spread <= 1e-9 * max(1.0, abs(estimate)):
             pass
         elif clusters < _FEW:
-            reach = small_sample_factor(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2) * spread
+            reach = small_sample_factor(clusters, level=level) * scipy.special.ndtri(0.5 + level / 2) * spread
             low, high = float(estimate - reach), float(estimate + reach)
         else:
-            tail = scipy.stats.norm.sf(
-                small_sample_factor(clusters, level=level) * scipy.stats.norm.ppf(0.5 + level / 2)
-            )
+            reach = small_sample_factor(clusters, level=level) * scipy.special.ndtri(0.5 + level / 2)
+            tail = scipy.special.ndtr(-reach)
             low, high = (float(end) for end in np.quantile(defined, [tail, 1.0 - tail]))
             # With skewed resamples the estimate can be outside the percentiles; the interval must contain it.
             low, high = min(low, float(estimate)), max(high, float(estimate))
@@ -194,7 +193,8 @@ def small_sample_factor(clusters: int, *, level: float = 0.95) -> float:
     """
     if clusters < 2:
         return float("nan")
-    student = scipy.stats.t.ppf(0.5 + level / 2, clusters - 1) / scipy.stats.norm.ppf(0.5 + level / 2)
+    # Their distributions in scipy.stats check and broadcast for half a millisecond what these give at once.
+    student = scipy.special.stdtrit(clusters - 1, 0.5 + level / 2) / scipy.special.ndtri(0.5 + level / 2)
     return float(np.sqrt(clusters / (clusters - 1)) * student)
 
 

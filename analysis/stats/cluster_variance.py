@@ -168,7 +168,7 @@ def interval_of(
     too_few = terms.first is not None and terms.judges < terms.least
     if too_few or not spread > _NOTHING or np.isnan(estimate):
         return nan, nan
-    reach = float(scipy.stats.t.ppf(0.5 + level / 2, freedom)) * float(np.sqrt(spread))
+    reach = float(scipy.special.stdtrit(freedom, 0.5 + level / 2)) * float(np.sqrt(spread))
     if upper_bound is None:
         return estimate - reach, estimate + reach
     headroom = upper_bound - estimate

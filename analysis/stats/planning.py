@@ -318,6 +318,6 @@ def _estimate(values: Floats, *, share: bool) -> PlanEstimate:
     if share and error == 0 and mean in {0.0, 1.0}:
         sure = wilson(round(mean * n), n)
         return PlanEstimate(mean, sure.low, sure.high, n)
-    reach = float(scipy.stats.t.ppf(0.975, n - 1)) * error
+    reach = float(scipy.special.stdtrit(n - 1, 0.975)) * error
     low, high = mean - reach, mean + reach
     return PlanEstimate(mean, max(low, 0.0), min(high, 1.0), n) if share else PlanEstimate(mean, low, high, n)

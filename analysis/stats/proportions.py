@@ -136,7 +136,7 @@ def effective_wilson(share: float, variance: float, freedom: float, *, level: fl
         return float("nan"), float("nan")
     # With few clusters the variance is uncertain: the ratio of Student's quantile to the normal one reduces the sample
     # size.
-    n *= (z / float(scipy.stats.t.ppf(0.5 + level / 2, freedom))) ** 2
+    n *= (z / float(scipy.special.stdtrit(freedom, 0.5 + level / 2))) ** 2
     middle = share + z * z / (2 * n)
     reach = z * math.sqrt(spread / n + z * z / (4 * n * n))
     scale = 1 + z * z / n

@@ -48,7 +48,7 @@ JUDGES = ("w1", "w2", "w3", "w4")
 STYLES = {"x": "bullet", "y": "essay", "z": "bullet"}
 ORIGINS = {"x": Origin.HUMAN, "y": Origin.MODEL, "z": Origin.HUMAN}
 #: Parameters of an analysis that takes a moment.
-QUICK = {"resamples": 30, "restarts": 3, "refine": 0}
+QUICK = {"resamples": 10, "restarts": 2, "refine": 0}
 
 
 def analyse(study: Study, *, seed: int = 0, **parameters: Any) -> Run:

@@ -27,6 +27,7 @@ from crowdrag.studies.models import Study
 from tests.api import address_arguments
 from tests.api.conftest import by_token
 from tests.api.endpoint_roles import LISTED
+from tests.examples import examples
 from tests.factories import MembershipFactory
 from tests.studies.rollbacks import rolled_back
 
@@ -34,7 +35,7 @@ SNAPSHOT = Path(__file__).parent / "openapi.json"
 # Set in the environment, the description as it is now becomes the accepted one.
 ACCEPT = "CROWDRAG_ACCEPT_API"
 # Few, and as an owner alone: what everybody else is answered is in test_matrix. `make soak` asks as everybody.
-EXAMPLES = int(os.environ.get("CROWDRAG_API_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("CROWDRAG_API_EXAMPLES", examples(1)))
 # Stand in addresses for what is there (`address_arguments.names`), which has its keys only when a test begins.
 NUMBER, WORD, KEY = 424242, "there", "5d7e4f2c-0000-4000-8000-000000000001"
 # A name that is taken is refused though it is well formed, and so is a cursor of another list.

@@ -214,7 +214,12 @@ class Claims(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize(
-    ("examples", "steps"), [(30, 25), pytest.param(5000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(7200)])]
+    ("examples", "steps"),
+    [
+        (10, 25),
+        pytest.param(40, 25, marks=pytest.mark.extended),
+        pytest.param(5000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(7200)]),
+    ],
 )
 @pytest.mark.django_db
 def test_any_order_of_events_keeps_each_effect_at_most_once(examples: int, steps: int) -> None:

@@ -6,7 +6,6 @@ from uuid import uuid4
 import boto3
 import pytest
 from django.core.files.storage import storages
-from moto.server import ThreadedMotoServer
 
 from crowdrag import storage
 from crowdrag.storage.s3 import S3Storage
@@ -14,6 +13,8 @@ from crowdrag.storage.s3 import S3Storage
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:
+    from moto.server import ThreadedMotoServer  # every process that collects tests would wait for it
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

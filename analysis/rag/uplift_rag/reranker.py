@@ -241,4 +241,4 @@ class seeded:  # noqa: N801 -- reads as the sentence that it is: with seeded(rng
         torch.manual_seed(self._seed)
 
     def __exit__(self, *error: object) -> None:
-        self._fork.__exit__(*error)  # type: ignore[arg-type]
+        self._fork.__exit__(*error)

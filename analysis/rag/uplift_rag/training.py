@@ -107,7 +107,7 @@ def losses(logits: torch.Tensor, uplift: torch.Tensor, sizes: Sequence[int]) -> 
 def _rows(values: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
     from torch.nn.utils.rnn import pad_sequence
 
-    rows = values.split(list(sizes))  # type: ignore[no-untyped-call]
+    rows = values.split(list(sizes))
     return pad_sequence(list(rows), batch_first=True)
 
 
@@ -335,7 +335,7 @@ class _Learning:
             for i in range(0, len(batch), self.at_once):
                 part = self._losses(batch[i : i + self.at_once])
                 mean = part.total(self.schedule.weights) / len(batch)
-                mean.backward()  # type: ignore[no-untyped-call]
+                mean.backward()
                 sums += [float(loss.detach()) for loss in (part.point, part.pair, part.list)]
         except (RuntimeError, MemoryError) as error:
             if not devices.is_memory_short(self._torch, error):

@@ -66,7 +66,7 @@ def counted(monkeypatch, module, name: str, size) -> list[int]:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.05), st.integers(1, 200))
-@settings(max_examples=examples(6), deadline=None)
+@settings(max_examples=examples(3), deadline=None)
 def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
     """Random small studies; the last judgments come in, of pairs and by people that are new; and they go again."""
     now = synthetic_inputs.study(size, seed=seed)

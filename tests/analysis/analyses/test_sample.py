@@ -18,6 +18,7 @@ from analysis.inputs import arrays
 from analysis.methods.registry import Results, compute
 from analysis.methods.settings import AnalysisSettings
 from tests.analysis.rows import package_alpha, row_of
+from tests.examples import examples
 
 DATA = os.environ.get("CROWDRAG_DATA")
 pytestmark = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand")
@@ -120,7 +121,9 @@ def first_said() -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
 def computed(labels: str) -> Results:
     """All tables of the sample, once for all modules that look at them."""
     return compute(
-        as_inputs(lines("raw/study2_responses")), settings=AnalysisSettings(resamples=200, labels=labels), seed=0
+        as_inputs(lines("raw/study2_responses")),
+        settings=AnalysisSettings(resamples=examples(50), labels=labels),
+        seed=0,
     )
 
 

@@ -1,5 +1,6 @@
 """Reading what a release would hold, in tests."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from analysis.releases.contents import release_contents
 from analysis.releases.contents.content_table import ContentColumn, ContentTable
 from crowdrag.studies.models import Study
 
-Rows = dict[str, list[dict[str, Any]]]
+Rows = Mapping[str, list[dict[str, Any]]]
 _IS = {
     "text": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
@@ -21,16 +22,34 @@ _IS = {
 }
 
 
+class WhenLookedAt(Rows):
+    """The rows of tables, each read when a test looks at it: most tests look at none of the layout's."""
+
+    def __init__(self, tables: Sequence[ContentTable]) -> None:
+        self.tables = {table.name: table for table in tables}
+
+    def __getitem__(self, name: str) -> list[dict[str, Any]]:
+        return list(self.tables[name].rows())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
 def read(study: Study, release: str = "1", **choices: Any) -> tuple[Rows, Rows, dict[tuple[str, str], int]]:
     """Return the rows of all tables, of the layout's too, and what is left out; each row is what its table says."""
     with snapshots.repeatable_read():
         found = release_contents.read_contents(study=study, choices=Choices(**choices), release=release)
         tables = {table.name: list(table.rows()) for table in found.tables}
-        layout = {table.name: list(table.rows()) for table in found.layout}
         for table in found.tables:
             assert list(table.rows()) == tables[table.name]  # read again, the same
             check(table, tables)
-    return tables, layout, {(each.what, each.reason): each.count for each in found.left_out}
+    return tables, WhenLookedAt(found.layout), {(each.what, each.reason): each.count for each in found.left_out}
 
 
 def check(table: ContentTable, tables: Rows) -> None:

@@ -132,7 +132,8 @@ def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(study: S
         labels = {name: label, "Q5_rating": label}
         return lambda rows: (rows[0]["ratings"] if file == COMBINED else rows[0]).update(labels)
 
-    cases = list(product((VOTES, COMBINED, "artifacts/llm_ratings"), (None, "", "both", 3, ["A"])))
+    cases = [(VOTES, label) for label in (None, "", "both", 3, ["A"])]
+    cases += product((COMBINED, "artifacts/llm_ratings"), (None, "both"))
     imports = each_import(study, tmp_path, [(file, change_to(file, label)) for file, label in cases])
     for (file, _label), result in zip(cases, imports, strict=True):
         votes = Judgment.objects.filter(item__campaign__name="crowd-pairwise")

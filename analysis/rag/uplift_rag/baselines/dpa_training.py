@@ -287,7 +287,7 @@ class _Learning:
             if chance[1] is not None:
                 self._torch.cuda.set_rng_state(chance[1], self.reranker.device)
             recomputed = self.reranker.logits(_pairs(part))
-            recomputed.backward(slope[offset : offset + len(recomputed)])  # type: ignore[no-untyped-call]
+            recomputed.backward(slope[offset : offset + len(recomputed)])
             offset += len(recomputed)
 
     def _chance(self) -> tuple[Any, Any]:

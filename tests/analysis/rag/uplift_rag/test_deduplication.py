@@ -75,6 +75,7 @@ def test_labels_candidates_and_scored_copies_of_a_document_go_together():
     assert found.alone == ("a", "c")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("alike", [False, True])
 def test_looking_up_grows_with_the_words_and_not_with_the_pairs(alike):
     """Twice as many on both sides take about twice as long, be all texts different or parts of the same."""

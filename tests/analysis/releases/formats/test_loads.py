@@ -1,13 +1,12 @@
-"""A release is read by those who will read it, datasets, duckdb, pandas, mlcroissant: each sees what tables hold."""
+"""A release is read by those who will read it, datasets, duckdb, pandas, mlcroissant: each sees what tables hold.
+
+They are imported where they read: every process that collects tests would pay seconds for them.
+"""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import datasets
-import duckdb
-import mlcroissant
-import pandas as pd
 import pytest
 
 from analysis.releases.formats import tabular
@@ -35,10 +34,14 @@ def expected() -> list[dict[str, Any]]:
 
 def plain(value: Any) -> Any:
     """Return a value of pandas as Python has it."""
+    import pandas as pd
+
     return None if not isinstance(value, list) and pd.isna(value) else value
 
 
 def test_datasets_loads_each_table_by_its_name(folder, tmp_path):
+    import datasets
+
     found = datasets.load_dataset(str(folder), "responses", split="train", cache_dir=str(tmp_path))
     assert [row | {"at": row["at"] and row["at"].isoformat()} for row in found] == [
         row | {"at": row["at"] and row["at"].isoformat()} for row in expected()
@@ -49,6 +52,8 @@ def test_datasets_loads_each_table_by_its_name(folder, tmp_path):
 
 
 def test_duckdb_reads_parquet_and_json_lines(folder):
+    import duckdb
+
     with duckdb.connect() as connection:
         names = ("text", "note", "words", "merit", "included", "answers", "cited", "origin")
         said = f"SELECT {', '.join(names)}, epoch_us(\"at\") FROM '{folder}/parquet/responses.parquet'"
@@ -67,6 +72,8 @@ def test_duckdb_reads_parquet_and_json_lines(folder):
 
 
 def test_pandas_reads_parquet_json_lines_and_csv(folder):
+    import pandas as pd
+
     table = pd.read_parquet(folder / "parquet/responses.parquet", dtype_backend="pyarrow")
     assert list(table["text"]) == TEXTS
     assert [plain(value) for value in table["words"]] == [row["words"] for row in expected()]
@@ -77,6 +84,8 @@ def test_pandas_reads_parquet_json_lines_and_csv(folder):
 
 
 def test_croissant_is_valid_and_its_records_are_read(folder):
+    import mlcroissant
+
     found = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
     assert found.metadata.issues.errors == set()
     assert found.metadata.issues.warnings == set()
