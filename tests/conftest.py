@@ -176,25 +176,3 @@ def _handed_out_with(nodeid: str) -> str:
     """The file of a test, or what it shares with tests of other files."""
     shared = (name for name, places in SHARED.items() if nodeid.startswith(places))
     return next(shared, nodeid.partition("::")[0])
-
-
-#: Tests in these folders wait most of the time: for a browser, a server, other processes.
-WAITING = tuple(f"tests/{name}" for name in ("jobs", "llm", "mail", "pages", "recruitment", "storage", "webhooks"))
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have several processes begin with what takes longest, and spread tests that wait among those that compute.
-
-    Otherwise all processes compute at once, and in the end all of them wait for browsers.
-    """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        groups.setdefault(_handed_out_with(item.nodeid), []).append(item)
-    places = dict.fromkeys(SHARED, -1.0)
-    for waits in (True, False):
-        names = [name for name in groups if name not in places and name.startswith(WAITING) is waits]
-        places |= {name: place / len(names) for place, name in enumerate(names)}
-    items[:] = [item for name in sorted(groups, key=places.__getitem__) for item in groups[name]]
