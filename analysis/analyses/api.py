@@ -31,7 +31,7 @@ NAMES = Prefetch("tables", ResultTable.objects.only("id", "run_id", "name"), to_
 
 
 class ResultRow(serializers.ModelSerializer[Run]):
-    """A run that made tables, and what made them what they are."""
+    """A finished run with result tables, and its inputs: parameters, seed and code version."""
 
     tables = serializers.SerializerMethodField(
         help_text="Table names as in docs/reference/tables.md. For an update: the tables that it recomputed."
@@ -43,7 +43,7 @@ class ResultRow(serializers.ModelSerializer[Run]):
                   "finished_at", "stale_at", "stale_reason", "tables"]  # fmt: skip
 
     def get_tables(self, run: Any) -> list[str]:
-        """Return the names of a run's own tables."""
+        """Names of the run's tables."""
         return run_tables.in_order(table.name for table in run.own_tables)
 
 
@@ -52,7 +52,9 @@ class TableOfResults(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     columns = serializers.ListField(child=serializers.CharField())
-    rows = serializers.ListField(child=serializers.DictField(), help_text="An undefined value is null.")
+    rows = serializers.ListField(
+        child=serializers.DictField(), help_text="One object per row, by column name. Null: the value is undefined."
+    )
 
 
 def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
@@ -73,7 +75,7 @@ def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
 
 
 class Parameters(RequestBody):
-    """Parameters of an analysis; what is left out has its default (docs/methods)."""
+    """Parameters of an analysis. Omitted ones have their defaults (docs/methods)."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """A field for each parameter."""
@@ -81,17 +83,17 @@ class Parameters(RequestBody):
 
 
 class NewAnalysis(RequestBody):
-    """What an analysis is to be started with."""
+    """The settings of a new analysis."""
 
     seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, default=0)
     parameters = Parameters(required=False, default=dict)
 
 
 class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which results."""
+    """Filters of results."""
 
     kind = django_filters.CharFilter(
-        max_length=100, help_text="For example `analysis`, `analysis.update` or `experiment.fair`."
+        max_length=100, help_text="Type of the run, for example `analysis`, `analysis.update` or `experiment.fair`."
     )
     seed = IntegerFilter(min_value=0, max_value=2**31)
 
@@ -101,7 +103,7 @@ class ResultFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes w
 
 
 class ResultsOfStudy(ListEndpoint):
-    """List the analyses and experiments of a study that are done, the newest first."""
+    """List the finished analyses and experiments of a study, newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}
     queryset = Run.objects.all()
@@ -115,7 +117,7 @@ class ResultsOfStudy(ListEndpoint):
 
     @extend_schema(request=NewAnalysis, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
-        """Start an analysis. It stands among the runs at once, and here when it is done."""
+        """Start an analysis. It is listed among the runs at once, and here when it is done."""
         body = self.validated(NewAnalysis)
         try:
             run = services.start(study=self.study, by=self.user, seed=body["seed"], parameters=body["parameters"])
@@ -129,25 +131,25 @@ class ResultsOfStudy(ListEndpoint):
 
 
 class OneResult(Endpoint):
-    """One analysis or experiment that is done."""
+    """A finished analysis or experiment."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     serializer_class = ResultRow
 
     def get(self, request: Request, study: str, key: UUID) -> Response:
-        """Show what made a run's tables, and which they are."""
+        """Show the inputs and the table names of a finished analysis or experiment."""
         return Response(ResultRow(self.one(_of(self), key=key)).data)
 
 
 class OneTable(Endpoint):
-    """One table of results."""
+    """A table of results."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     shows = AuditedContent.PEOPLE
     serializer_class = TableOfResults
 
     def get(self, request: Request, study: str, key: UUID, name: str) -> Response:
-        """Show a table whole. What an update did not make anew is that of the analysis that it is an update of."""
+        """Show a whole table. If an update did not recompute it, this is the table of the analysis that was updated."""
         run = self.one(_of(self), key=key)
         try:
             table = run_tables.table(run, name)

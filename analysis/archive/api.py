@@ -23,28 +23,28 @@ from . import clones, services
 
 
 class ExportRow(serializers.ModelSerializer[Artifact]):
-    """An export that can be downloaded: from its run's artifacts, by its name."""
+    """A finished export. Download it by its name from the artifacts of its run."""
 
-    run = serializers.UUIDField(source="run.key")
-    format = serializers.SerializerMethodField()
+    run = serializers.UUIDField(source="run.key", help_text="Key of the run that created the export.")
+    format = serializers.SerializerMethodField(help_text="Format of the export: `archive` or `crowdrag25`.")
 
     class Meta:
         model = Artifact
         fields = ["run", "format", "name", "size", "sha256", "created_at"]
 
     def get_format(self, artifact: Artifact) -> str:
-        """Return what the run writes."""
+        """Format of the export."""
         return artifact.run.kind.partition(".")[2]
 
 
 class NewExport(RequestBody):
-    """In which format: `archive` holds the whole study, `crowdrag25` is as the CrowdRAG-25 corpus."""
+    """The format of an export: `archive` holds the whole study, `crowdrag25` has the layout of CrowdRAG-25."""
 
     format = serializers.ChoiceField([(name, name) for name in services.WRITERS])
 
 
 class Exports(ListEndpoint):
-    """List the exports of a study that can be downloaded, the newest first."""
+    """List the finished exports of a study, newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": Need(Role.EDITOR, Scope.RUN)}
     open_when_archived = frozenset({"POST"})
@@ -58,14 +58,14 @@ class Exports(ListEndpoint):
 
     @extend_schema(request=NewExport, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
-        """Start an export. It stands among the runs at once, and here when it is done."""
+        """Start an export. It is listed among the runs at once, and here when it is done."""
         run = services.start(study=self.study, format_=self.validated(NewExport)["format"], by=self.user)
         where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
         return Response(Started(run).data, status=202, headers={"Location": where})
 
 
 class NewClone(RequestBody):
-    """How the clone is called, and whether it has the imported responses."""
+    """The names of the clone, and whether it includes imported responses."""
 
     slug = serializers.SlugField(
         max_length=80,
@@ -75,7 +75,9 @@ class NewClone(RequestBody):
         ],
     )
     title = serializers.CharField(max_length=200)
-    with_responses = serializers.BooleanField(default=False, help_text="Imported responses of systems and models.")
+    with_responses = serializers.BooleanField(
+        default=False, help_text="Whether to copy the imported responses of systems and models."
+    )
 
 
 class Clone(Endpoint):
@@ -87,7 +89,7 @@ class Clone(Endpoint):
 
     @extend_schema(request=NewClone, responses={202: Started})
     def post(self, request: Request, study: str) -> Response:
-        """Clone a study. The answer is the run that fills the new study, which is there at once."""
+        """Clone a study. The new study exists at once; the run in the answer fills it."""
         run = clones.start(source=self.study, by=self.user, **self.validated(NewClone))
         where = request.build_absolute_uri(reverse("api_run", args=[run.study.slug, run.key]))
         return Response(Started(run).data, status=202, headers={"Location": where})

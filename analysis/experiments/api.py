@@ -34,10 +34,12 @@ class FieldRow(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment] # a field, and no attribute
     help = serializers.CharField()
     kind = serializers.CharField(
-        help_text="`integer`, `number`, `text`, `flag`, `choice`, `choices`, `numbers`, `model`."
+        help_text="Type of the value: `integer`, `number`, `text`, `flag`, `choice`, `choices`, `numbers` or `model`."
     )
     least = serializers.FloatField(allow_null=True)
-    most = serializers.FloatField(allow_null=True, help_text="For text: the maximum number of characters.")
+    most = serializers.FloatField(
+        allow_null=True, help_text="Maximum value. For text: the maximum number of characters. Null: no maximum."
+    )
     choices = serializers.ListField(child=serializers.CharField())
     default = serializers.JSONField(allow_null=True)
 
@@ -55,14 +57,16 @@ class ExperimentRow(serializers.Serializer[Any]):
 
 
 class OfferedRow(serializers.Serializer[Any]):
-    """What can be started, and by which models."""
+    """The available experiments, and the models that can answer their questions."""
 
     results = ExperimentRow(many=True)
-    generators = serializers.ListField(child=serializers.CharField(), help_text="Models that can answer.")
+    generators = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of the models that can answer the questions."
+    )
 
 
 class Questions(RequestBody):
-    """What is asked: of the study itself, or of a file that was handed in (`uploads/`)."""
+    """The questions of an experiment: those of the study, or of an uploaded file (`uploads/`)."""
 
     source = serializers.CharField(max_length=100)  # type: ignore[assignment]
     style = serializers.CharField(  # type: ignore[assignment]
@@ -70,22 +74,27 @@ class Questions(RequestBody):
         required=False,
         allow_blank=True,
         default="",
-        help_text="For the study: responses in this style.",
+        help_text="If the source is the study: name of the style of the responses.",
     )
     upload = serializers.IntegerField(
-        min_value=1, max_value=MOST, required=False, allow_null=True, default=None, help_text="For a file: its ID."
+        min_value=1,
+        max_value=MOST,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="If the source is a file: ID of the upload.",
     )
     others = serializers.IntegerField(
         min_value=0, max_value=MOST_OTHERS, required=False, default=0,
-        help_text="For a file: number of passages from other questions to add to each question's own.",
+        help_text="If the source is a file: number of passages from other questions to add to those of each question.",
     )  # fmt: skip
 
 
 class Ordered(RequestBody):
-    """An experiment as it is ordered."""
+    """The settings of an experiment."""
 
     collection = Questions()
-    generator = serializers.CharField(max_length=500, help_text="One of `generators`.")
+    generator = serializers.CharField(max_length=500, help_text="Name of the model that answers, one of `generators`.")
     queries = serializers.IntegerField(
         min_value=0, max_value=services.MOST_QUERIES, required=False, default=100,
         help_text="Maximum number of questions, sampled with the seed. 0: all.",
@@ -100,45 +109,50 @@ class Ordered(RequestBody):
 
 
 class EstimateRow(serializers.Serializer[Any]):
-    """What an order would come to, before anything is asked."""
+    """An estimate of the size and cost of an experiment. Nothing was sent yet."""
 
-    calls = serializers.IntegerField(source="estimate.calls", help_text="Number of distinct prompts.")
+    calls = serializers.IntegerField(
+        source="estimate.calls", help_text="Expected number of calls: one for each distinct prompt."
+    )
     prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
     completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
     most_calls = serializers.IntegerField(
-        source="estimate.worst.calls", help_text="The maximum, if every reply that may need retries does."
+        source="estimate.worst.calls", help_text="Maximum number of calls, if every answer that may need a retry does."
     )
     most_prompt_tokens = serializers.IntegerField(source="estimate.worst.prompt_tokens")
     most_completion_tokens = serializers.IntegerField(source="estimate.worst.completion_tokens")
     questions = serializers.IntegerField(source="estimate.queries")
     note = serializers.CharField(source="estimate.note")
-    units = serializers.IntegerField(help_text="Number of units of the run.")
+    units = serializers.IntegerField(help_text="Number of units of work of the run.")
     cost = serializers.FloatField(help_text="Maximum cost, in minor units of `currency`.")
     currency = serializers.CharField()
-    left = serializers.FloatField(allow_null=True, help_text="Remaining budget of the study. Null: nothing is paid.")
+    left = serializers.FloatField(
+        allow_null=True,
+        help_text="Remaining budget of the study, in minor units of `currency`. Null: the experiment costs nothing.",
+    )
     is_over_budget = serializers.BooleanField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
-    problem = serializers.CharField(help_text="Why it cannot be started. Empty if it can.")
-    order = serializers.CharField(help_text="Digest of the order. Equal digests mean identical orders.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Expected duration in seconds. Null: unknown.")
+    problem = serializers.CharField(help_text="Reason why the experiment cannot start. Empty if it can.")
+    order = serializers.CharField(help_text="Identifies the estimated settings. Equal values mean identical settings.")
 
 
 class Begun(Ordered):
-    """An experiment as it is started."""
+    """The settings of an experiment that is started."""
 
     order = serializers.CharField(
         max_length=100, required=False, allow_blank=True, default="",
-        help_text="The estimate's `order`, to start exactly what was estimated.",
+        help_text="The `order` of the estimate. If set, the run starts only if it matches the estimate.",
     )  # fmt: skip
 
 
 class Experiments(Endpoint):
-    """The experiments that there are."""
+    """The available experiments."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     serializer_class = OfferedRow
 
     def get(self, request: Request, study: str) -> Response:
-        """List the experiments that can be started, each with its parameters, and the models that may answer."""
+        """List the available experiments with their parameters, and the models that can answer."""
         rows = [_row(offered) for offered in experiment.EXPERIMENTS.values()]
         return Response(OfferedRow({"results": rows, "generators": [name for name, _title in services.offered()]}).data)
 
@@ -174,11 +188,11 @@ class Ordering(Endpoint):
 
 
 class Estimated(Ordering):
-    """What an experiment would come to."""
+    """The estimate of an experiment."""
 
     @extend_schema(request=Ordered, responses=EstimateRow)
     def post(self, request: Request, study: str, name: str) -> Response:
-        """Show what an experiment would come to; nothing is stored or asked."""
+        """Estimate the size and cost of an experiment. Nothing is stored or sent."""
         order = self.ordered(name, self.validated(Ordered))
         try:
             forecast = services.forecast(order)
@@ -193,11 +207,11 @@ class Estimated(Ordering):
 
 
 class Started(Ordering):
-    """An experiment that is started."""
+    """The start of an experiment."""
 
     @extend_schema(request=Begun, responses={202: StartedRow})
     def post(self, request: Request, study: str, name: str) -> Response:
-        """Start an experiment. It stands among the runs at once, and among the results when it is done."""
+        """Start an experiment. It is listed among the runs at once, and among the results when it is done."""
         body = self.validated(Begun)
         expected_digest = body.pop("order")
         order = self.ordered(name, body)

@@ -36,37 +36,51 @@ def _wholes(name: str, help_text: str) -> serializers.ListField:
 
 
 class PlanOfDesigns(RequestBody):
-    """A study's design, the designs beside it, what each costs, and what is expected. What is left out is as in GET."""
+    """A design, alternatives to it, costs and assumptions. Omitted fields have the values that GET returns."""
 
     topics = _whole("topics")
     more_topics = _wholes("topics", "Other numbers of topics to simulate.")
     k = _whole("k", "Number of judges per pair.")
     more_k = _wholes("k", "Other numbers of judges to simulate.")
-    responses = _whole("responses", "Responses per topic, half by people and half by models.")
+    responses = _whole("responses", "Number of responses per topic, half by people and half by models.")
     styles = _whole("styles")
     dimensions = _whole("dimensions")
-    forced = _whole("forced", "Dimensions without the answer “neither”.")
-    pairs = _whole("pairs", "Pairs per topic. Null: all.", allow_null=True)
-    both_orders = _part("both_orders", "Share of pairs that are shown in both orders.")
-    items = _whole("items", "Pairs in a questionnaire.")
-    questionnaires_per_person = _whole("questionnaires_per_person", "Maximum questionnaires per person.")
-    minutes = _whole("minutes", "Minutes per questionnaire.")
-    pay = _whole("pay", "Pay per questionnaire, in minor units, like `fee`, `tax` and `writing`.")
+    forced = _whole("forced", "Number of dimensions without the answer “neither”.")
+    pairs = _whole("pairs", "Number of pairs per topic. Null: all pairs.", allow_null=True)
+    both_orders = _part("both_orders", "Share of pairs that are shown in both orders, from 0 to 1.")
+    items = _whole("items", "Number of pairs in a questionnaire.")
+    questionnaires_per_person = _whole("questionnaires_per_person", "Maximum number of questionnaires per person.")
+    minutes = _whole("minutes", "Expected minutes per questionnaire.")
+    pay = _whole(
+        "pay", "Pay per questionnaire, in minor units of the study's currency, like `fee`, `tax` and `writing`."
+    )
     fee = _whole("fee")
     tax = _whole("tax")
-    writing = _whole("writing", "Cost of one more response by a person.")
+    writing = _whole("writing", "Cost of one more response by a person, in minor units of the study's currency.")
     source = serializers.UUIDField(  # type: ignore[assignment] # a field's own, which a serializer has not
-        required=False, allow_null=True, help_text="The analysis that provides assumptions that are null."
+        required=False, allow_null=True, help_text="Key of the analysis that provides the assumptions that are null."
     )
-    competence = _part("competence", "Mean competence of judges. Null: as in the source.", allow_null=True)
-    competence_spread = _part("competence_spread", "Standard deviation of competence between people.", allow_null=True)
-    preferred = _part("preferred", "Share of non-tied pairs in which the model's response is better.", allow_null=True)
-    neutral = _part("neutral", "Share of pairs in which neither response is better.", allow_null=True)
+    competence = _part("competence", "Mean competence of judges. Null: as in the `source` analysis.", allow_null=True)
+    competence_spread = _part(
+        "competence_spread",
+        "Standard deviation of competence between people. Null: as in the `source` analysis.",
+        allow_null=True,
+    )
+    preferred = _part(
+        "preferred",
+        "Share of non-tied pairs in which the model's response is better. Null: as in the `source` analysis.",
+        allow_null=True,
+    )
+    neutral = _part(
+        "neutral",
+        "Share of pairs in which neither response is better. Null: as in the `source` analysis.",
+        allow_null=True,
+    )
     simulations = _whole("simulations", "Number of simulated studies per design.")
 
 
 class NewPlan(PlanOfDesigns):
-    """A plan that is to be made."""
+    """The settings of a new plan."""
 
     seed = serializers.IntegerField(min_value=0, max_value=MOST, required=False, default=0)
 
@@ -78,13 +92,13 @@ class Planner(Endpoint):
     serializer_class = PlanOfDesigns
 
     def get(self, request: Request, study: str) -> Response:
-        """Show what a plan is made of unless it is said otherwise: of the study's campaigns and latest analysis."""
+        """Show the default settings of a plan, from the study's campaigns and latest analysis."""
         usual = {field.name: field.default for field in fields(PlanParameters)}
         return Response(PlanOfDesigns({**usual, **queries.default_parameters(self.study)}).data)
 
     @extend_schema(request=NewPlan, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) stand among the results when it is done."""
+        """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) are listed among the results when it is done."""
         body = self.validated(NewPlan)
         seed, known = body.pop("seed"), queries.default_parameters(self.study)
         beside = queries.alternatives(body.get("topics", known["topics"]), body.get("k", known["k"]))

@@ -39,13 +39,20 @@ DOI = r"^10\.[0-9]{4,9}/[^\s\"<>]+$"
 
 
 class ReleaseRow(serializers.ModelSerializer[Release]):
-    """A release as its study's members see it."""
+    """A release, as members of the study see it."""
 
-    run = serializers.UUIDField(source="run.key", default=None, allow_null=True, help_text="The run that built it.")
+    run = serializers.UUIDField(
+        source="run.key",
+        default=None,
+        allow_null=True,
+        help_text="Key of the run that built the release. Null: not built yet.",
+    )
     creators = serializers.ListField(child=serializers.DictField())
-    choices = serializers.DictField(help_text="The tables.")
-    figures = serializers.DictField(help_text="Counts of its content.")
-    left_out = serializers.ListField(child=serializers.DictField(), help_text="Left-out data, with reasons.")
+    choices = serializers.DictField(help_text="What the release contains, with the same fields as in PATCH.")
+    figures = serializers.DictField(help_text="Numbers of topics, responses, judgments and so on in the release.")
+    left_out = serializers.ListField(
+        child=serializers.DictField(), help_text="Data that were left out, with the reasons."
+    )
 
     class Meta:
         model = Release
@@ -64,7 +71,7 @@ def a_valid_orcid(orcid: str) -> None:
 
 
 class Creator(RequestBody):
-    """Somebody who made it."""
+    """A creator of the release, as cited."""
 
     name = serializers.CharField(max_length=200)
     affiliation = serializers.CharField(max_length=300, required=False, allow_blank=True)
@@ -73,13 +80,13 @@ class Creator(RequestBody):
 
 def _licence_field() -> serializers.CharField:
     return serializers.CharField(
-        max_length=100, required=False, allow_blank=True, help_text="An SPDX licence expression.",
+        max_length=100, required=False, allow_blank=True, help_text="SPDX expression, for example `CC0-1.0`.",
         validators=[codes.validate_licence],
     )  # fmt: skip
 
 
 class Chosen(RequestBody):
-    """What a release is to hold; what is left out is as usual, of a draft that is changed as it was."""
+    """The content of a release. Omitted fields have their defaults, or stay unchanged when a draft is changed."""
 
     licence = _licence_field()
     log_licence = _licence_field()
@@ -109,7 +116,7 @@ class Chosen(RequestBody):
 
 
 class ChangedRelease(RequestBody):
-    """What is said of a release and what it is to hold; what is left out stays as it is."""
+    """Changes of the metadata and the content of a release. Omitted fields stay unchanged."""
 
     title = serializers.CharField(max_length=300, required=False)
     description = serializers.CharField(max_length=20_000, required=False, allow_blank=True)
@@ -121,19 +128,19 @@ class ChangedRelease(RequestBody):
 
 
 class NewRelease(ChangedRelease):
-    """The next version of a study."""
+    """The next release of a study."""
 
     title = serializers.CharField(max_length=300)
 
 
 class Reason(RequestBody):
-    """Why a release is taken back; it stands on its page."""
+    """The reason for a withdrawal. It is shown on the page of the release."""
 
     reason = serializers.CharField(max_length=5000)
 
 
 class ReleaseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which releases."""
+    """Filters of releases."""
 
     state = django_filters.ChoiceFilter(choices=ReleaseState.choices)
 
@@ -143,7 +150,7 @@ class ReleaseFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
 
 
 class Releases(ListEndpoint):
-    """List the releases of a study, the newest first."""
+    """List the releases of a study, newest first."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "POST": CHANGED}
     queryset = Release.objects.select_related("run")
@@ -153,7 +160,7 @@ class Releases(ListEndpoint):
 
     @extend_schema(request=NewRelease, responses={201: ReleaseRow})
     def post(self, request: Request, study: str) -> Response:
-        """Make a draft of the next version."""
+        """Create a draft of the next release."""
         body = self.validated(NewRelease)
         usual = {"runs": page.latest_analysis(self.study)}
         choices = Choices.from_json(usual | _plain(body.pop("choices", {})))
@@ -163,7 +170,7 @@ class Releases(ListEndpoint):
 
 
 class OneRelease(Endpoint):
-    """One release."""
+    """A release."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER), "PATCH": CHANGED, "DELETE": CHANGED}
     serializer_class = ReleaseRow
@@ -174,7 +181,7 @@ class OneRelease(Endpoint):
 
     @extend_schema(request=ChangedRelease, responses=ReleaseRow)
     def patch(self, request: Request, study: str, number: int) -> Response:
-        """Change what is not published. One that is built already is a draft again."""
+        """Change a release that is not published. If it was built, it becomes a draft again."""
         body = self.validated(ChangedRelease)
         with self.unchanged(_of(self).filter(number=number), ReleaseRow) as held:
             choices = Choices.from_json(held.choices | _plain(body.pop("choices", {})))
@@ -183,7 +190,7 @@ class OneRelease(Endpoint):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, study: str, number: int) -> Response:
-        """Throw away what was never published."""
+        """Delete a release that was never published."""
         _done(services.discard, "conflict", release=self.one(_of(self), number=number))
         return Response(status=204)
 
@@ -196,7 +203,7 @@ class Built(Endpoint):
 
     @extend_schema(request=None, responses={202: ReleaseRow})
     def post(self, request: Request, study: str, number: int) -> Response:
-        """Start building a draft; its `run` stands among the study's runs."""
+        """Start building a draft. The build is the run named in `run`."""
         release = self.one(_of(self), number=number)
         page = request.build_absolute_uri(reverse("public_release", args=[self.study.slug, number]))
         _done(builds.start, "conflict", release=release, by=self.user, address=page)
@@ -204,44 +211,44 @@ class Built(Endpoint):
 
     @extend_schema(responses={200: ReleaseRow})
     def delete(self, request: Request, study: str, number: int) -> Response:
-        """Stop building: it is a draft again."""
+        """Cancel the build. The release becomes a draft again."""
         _done(builds.stop, "conflict", release=self.one(_of(self), number=number), by=self.user)
         return Response(ReleaseRow(self.one(_of(self), number=number)).data)
 
 
 class Published(Endpoint):
-    """A release that is published."""
+    """The publication of a release."""
 
     needs: ClassVar = {"POST": PUBLISHED}
 
     @extend_schema(request=None, responses=ReleaseRow)
     def post(self, request: Request, study: str, number: int) -> Response:
-        """Publish a release that is built. From now on it is what it is."""
+        """Publish a release that was built. Its content can no longer be changed."""
         release = self.one(_of(self), number=number)
         _done(services.publish, "conflict", release=release, by=self.user)
         return Response(ReleaseRow(self.one(_of(self), number=number)).data)
 
 
 class Unembargoed(Endpoint):
-    """A release whose files are given out."""
+    """The end of the embargo of a release."""
 
     needs: ClassVar = {"POST": PUBLISHED}
 
     @extend_schema(request=None, responses=ReleaseRow)
     def post(self, request: Request, study: str, number: int) -> Response:
-        """Give the files of a published release out from now on."""
+        """End the embargo of a published release: everybody can download its files from now on."""
         _done(services.lift_embargo, "conflict", release=self.one(_of(self), number=number))
         return Response(ReleaseRow(self.one(_of(self), number=number)).data)
 
 
 class Withdrawn(Endpoint):
-    """A release that was taken back."""
+    """The withdrawal of a release."""
 
     needs: ClassVar = {"POST": PUBLISHED}
 
     @extend_schema(request=Reason, responses=ReleaseRow)
     def post(self, request: Request, study: str, number: int) -> Response:
-        """Take a published release back: its page stays and says why, its files are given to nobody any more."""
+        """Withdraw a published release. Its page stays and shows the reason. Its files can no longer be downloaded."""
         release, reason = self.one(_of(self), number=number), self.validated(Reason)["reason"]
         _done(services.withdraw, "conflict", release=release, reason=reason, by=self.user)
         return Response(ReleaseRow(self.one(_of(self), number=number)).data)
@@ -268,25 +275,23 @@ def _done(change: Callable[..., Any], code: str, **arguments: Any) -> Any:
 
 
 class FileRow(serializers.ModelSerializer[ReleaseFile]):
-    """A file of a release. One that was taken out keeps its name, size and sum."""
+    """A file of a release. A file that was removed later keeps its name, size and checksum here."""
 
-    address = serializers.SerializerMethodField(
-        help_text="Address for downloads with a token, also before publication."
-    )
+    address = serializers.SerializerMethodField(help_text="URL for downloads with a token, also before publication.")
 
     class Meta:
         model = ReleaseFile
         fields = ["path", "about", "media_type", "size", "sha256", "removed_at", "address"]
 
     def get_address(self, file: ReleaseFile) -> str:
-        """Return where it is sent from."""
+        """URL for downloads with a token, also before publication."""
         here = self.context["view"].kwargs
         url_parameters = {"study": here["study"], "number": here["number"], "path": file.path}
         return str(api_reverse("api_release_file", kwargs=url_parameters, request=self.context["request"]))
 
 
 class Files(ListEndpoint):
-    """List the files of a release with their sums."""
+    """List the files of a release with their checksums."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     queryset = ReleaseFile.objects.all()
@@ -313,7 +318,7 @@ class OneFile(FileResponse):
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int, path: str) -> HttpResponseBase:
-        """Send a file of a release; with Range, the part that is asked for."""
+        """Download a file of a release, or a part of it with the header Range."""
         file = self.one(_release(self).files.select_related("release__study"), path=path)
         if file.removed_at is not None:
             raise Problem("gone", "This file was removed because somebody's data were erased. Use a later version.")
@@ -332,7 +337,7 @@ class Zip(FileResponse):
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, study: str, number: int) -> HttpResponseBase:
-        """Send all files of a release as one ZIP, before it is published too. It is made while it is sent: no Range."""
+        """Download all files of a release as one ZIP, also before publication. The header Range is not supported."""
         bundle = storage.zip_bundle(_release(self))
         if bundle is None:
             raise Problem("gone", "This release has no files: it is not built, or all files were removed.")
@@ -352,7 +357,7 @@ MOST_DAYS = 365
 
 
 class LinkRow(serializers.ModelSerializer[ReleaseLink]):
-    """A private link. Its address was said once, when it was made."""
+    """A private link to a release. Its URL was shown only once, when it was created."""
 
     by = serializers.EmailField(source="created_by.email", default=None, allow_null=True)
 
@@ -366,27 +371,29 @@ class LinkRow(serializers.ModelSerializer[ReleaseLink]):
 
 
 class NewLinkRow(LinkRow):
-    """A link that was just made."""
+    """A private link that was just created."""
 
-    address = serializers.SerializerMethodField(help_text="Shown once and not stored.")
+    address = serializers.SerializerMethodField(
+        help_text="URL of the link. It is shown only once and not stored. Null if the request is repeated."
+    )
 
     class Meta(LinkRow.Meta):
         fields = [*LinkRow.Meta.fields, "address"]
 
     def get_address(self, _link: ReleaseLink) -> str | None:
-        """Return where it leads; None when the request is sent again."""
+        """URL of the link; null if the request is repeated."""
         return self.context.get("address")
 
 
 class NewLink(RequestBody):
-    """For whom, and for how long."""
+    """The recipient of a private link, and when it expires."""
 
     label = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")  # type: ignore[assignment] # a field, and no attribute
     days = serializers.IntegerField(min_value=1, max_value=MOST_DAYS, required=False, default=30)
 
 
 class Links(ListEndpoint):
-    """List the private links to a release, those that ended too."""
+    """List the private links to a release, including revoked and expired ones."""
 
     needs: ClassVar = {"GET": SEEN, "POST": GIVEN}
     queryset = ReleaseLink.objects.all()
@@ -398,9 +405,10 @@ class Links(ListEndpoint):
 
     @extend_schema(request=NewLink, responses={201: NewLinkRow})
     def post(self, request: Request, study: str, number: int) -> Response:
-        """Make a link that gives out the files of a release before, or instead of, publishing it.
+        """Create a private link to the files of a release, before or instead of publishing it.
 
-        The answer holds its address, this once; what is sent again under the same key is answered without it.
+        The answer contains the URL of the link, only this once. It is null if you repeat the request with the same
+        Idempotency-Key.
         """
         body = self.validated(NewLink)
         release = self.one(Release.objects.filter(study=self.study), number=number)
@@ -423,12 +431,12 @@ class OneLink(Endpoint):
     serializer_class = LinkRow
 
     def get(self, request: Request, study: str, number: int, link: int) -> Response:
-        """Show a private link."""
+        """Show a private link, without its URL."""
         return Response(LinkRow(self.one(_links_of(self), pk=link)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, study: str, number: int, link: int) -> Response:
-        """End a private link: it opens nothing any more, and stays listed. Twice is once."""
+        """Revoke a private link. It stays listed. Repeating the request has no further effect."""
         services.revoke_link(link=self.one(_links_of(self), pk=link))
         return Response(status=204)
 

@@ -173,7 +173,7 @@ LICENCE = 100
 
 
 class InstructionsRow(serializers.Serializer[Campaign]):
-    """What judges are told."""
+    """The instructions for judges."""
 
     text = serializers.CharField(source="instructions.text", default="", help_text="Markdown.")
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)

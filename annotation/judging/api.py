@@ -25,14 +25,19 @@ SEEN = Need(Role.REVIEWER)
 
 
 class AssignmentRow(serializers.ModelSerializer[Assignment]):
-    """A questionnaire that somebody was given. Money is in minor units of the study's currency."""
+    """A questionnaire assigned to a judge. Money is in minor units of the study's currency."""
 
     questionnaire = serializers.CharField(source="questionnaire.external_id")
-    participant = serializers.CharField(source="participant.external_id", help_text="A pseudonym.")
-    paid = serializers.IntegerField(help_text="What its judge is owed or was paid for it so far.")
-    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the judge.")
+    paid = serializers.IntegerField(help_text="Amount owed or paid to the judge so far.")
+    held_by = serializers.SerializerMethodField(
+        help_text="Email address of the reviewer who has it open. Null: nobody."
+    )
     assignee = serializers.EmailField(
-        source="assignee.email", default=None, allow_null=True, help_text="Which reviewer takes care of it."
+        source="assignee.email",
+        default=None,
+        allow_null=True,
+        help_text="Email address of the assigned reviewer. Null: nobody.",
     )
 
     class Meta:
@@ -41,14 +46,16 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
                   "lease_until", "seconds", "active_seconds", "pay", "paid", "comment", "held_by",
                   "assignee"]  # fmt: skip
         extra_kwargs = {
-            "external_id": {"help_text": "Its name in addresses; imported ones may have none."},
-            "pay": {"help_text": "What was promised when it was given out."},
-            "seconds": {"help_text": "From being given out to being handed in."},
-            "active_seconds": {"help_text": "With the page before one's eyes."},
+            "external_id": {"help_text": "ID of the assignment, used in URLs. Imported assignments may have none."},
+            "pay": {"help_text": "Pay that was promised when the questionnaire was assigned."},
+            "seconds": {"help_text": "Seconds from assignment to submission."},
+            "active_seconds": {
+                "help_text": "Seconds during which an item was visible and the page was in the foreground."
+            },
         }
 
     def get_held_by(self, assignment: Assignment) -> str | None:
-        """Return the reviewer who has it open."""
+        """Return the email address of the reviewer who has it open."""
         return (
             assignment.reviewer.email
             if assignment.reviewer and review_locks.is_locked(assignment, timezone.now())
@@ -57,22 +64,22 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
 
 
 class SignalRow(serializers.Serializer[Any]):
-    """A figure that is uncommon, with what it rests on."""
+    """An unusual measure of a questionnaire, with its evidence."""
 
     name = serializers.CharField()
     title = serializers.CharField()
     words = serializers.CharField()
-    proposes = serializers.SerializerMethodField()
-    innocent = serializers.CharField(help_text="Harmless causes.")
+    proposes = serializers.SerializerMethodField(help_text="Proposed decision: `accept`, `look` or `reject`.")
+    innocent = serializers.CharField(help_text="Possible harmless causes.")
     evidence = serializers.DictField()
 
     def get_proposes(self, signal: Any) -> str:
-        """Return what it speaks for: `accept`, `look` or `reject`."""
+        """Return the proposed decision: `accept`, `look` or `reject`."""
         return str(signal.proposes.name.lower())
 
 
 class TransitionRow(serializers.ModelSerializer[AssignmentTransition]):
-    """A change of state."""
+    """A change of the state of an assignment."""
 
     by = serializers.EmailField(source="by.email", default=None, allow_null=True)
 
@@ -82,7 +89,7 @@ class TransitionRow(serializers.ModelSerializer[AssignmentTransition]):
 
 
 class DecisionRow(serializers.ModelSerializer[AssignmentDecision]):
-    """A decision; the latest one on a question holds."""
+    """A decision on a questionnaire. The latest decision on a matter counts."""
 
     by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
 
@@ -92,7 +99,7 @@ class DecisionRow(serializers.ModelSerializer[AssignmentDecision]):
 
 
 class PaymentRow(serializers.ModelSerializer[AssignmentPayment]):
-    """Money that a judge is owed."""
+    """A payment owed to a judge, in minor units of the study's currency."""
 
     class Meta:
         model = AssignmentPayment
@@ -100,15 +107,17 @@ class PaymentRow(serializers.ModelSerializer[AssignmentPayment]):
 
 
 class ScreenedRow(AssignmentRow):
-    """A questionnaire with all that speaks for and against it, and what was decided. What it answers are judgments."""
+    """An assigned questionnaire with its signals and decisions. Its answers are listed as judgments."""
 
-    proposal = serializers.CharField(source="known.proposal.name", help_text="`accept`, `look` or `reject`.")
+    proposal = serializers.CharField(
+        source="known.proposal.name", help_text="Proposed decision: `accept`, `look` or `reject`."
+    )
     signals = SignalRow(source="known.proposal.reasons", many=True)
     from_platform = serializers.BooleanField(
-        source="known.from_platform", help_text="Whether a recruitment platform is told what is decided."
+        source="known.from_platform", help_text="Whether decisions are sent to a recruitment platform."
     )
     owed_if_accepted = serializers.IntegerField()
-    left_of_pay = serializers.IntegerField(help_text="What can be paid with a rejection at most.")
+    left_of_pay = serializers.IntegerField(help_text="Maximum partial payment with a rejection.")
     history = TransitionRow(source="known.history", many=True)
     decisions = DecisionRow(source="known.decisions", many=True)
     payments = PaymentRow(source="known.payments", many=True)
@@ -127,9 +136,11 @@ class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it com
     )
     questionnaire = django_filters.CharFilter(field_name="questionnaire__external_id", max_length=200)
     assignee = django_filters.CharFilter(
-        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Address of a reviewer."
+        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Email address of a reviewer."
     )
-    is_included = StrictBooleanFilter(help_text="Whether its judgments count in the analysis once it is accepted.")
+    is_included = StrictBooleanFilter(
+        help_text="Whether the judgments are included in the analysis once the questionnaire is accepted."
+    )
 
     class Meta:
         model = Assignment
@@ -137,7 +148,7 @@ class AssignmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it com
 
 
 class Assignments(ListEndpoint):
-    """List the questionnaires of a campaign that people were given, in the order in which they were."""
+    """List the assigned questionnaires of a campaign, in the order of assignment."""
 
     needs: ClassVar = {"GET": SEEN}
     shows = AuditedContent.PEOPLE
@@ -159,7 +170,7 @@ class OneAssignment(Endpoint):
     serializer_class = ScreenedRow
 
     def get(self, request: Request, study: str, campaign: int, assignment: str) -> Response:
-        """Show a questionnaire with what speaks for and against it, and what was decided."""
+        """Show an assigned questionnaire with its signals and decisions."""
         return Response(screened(self, campaign, assignment))
 
 
@@ -208,13 +219,22 @@ class OfItemRow(serializers.Serializer[Any]):
     item = serializers.IntegerField(source="item_id")
     topic = serializers.CharField(source="item.topic.external_id")
     response = serializers.CharField(
-        source="item.response.external_id", default=None, allow_null=True, help_text="Of items that are one response."
+        source="item.response.external_id",
+        default=None,
+        allow_null=True,
+        help_text="For items with one response: its ID. Null: the item is a pair.",
     )
     response_a = serializers.CharField(
-        source="item.pair.a.external_id", default=None, allow_null=True, help_text="Left, as presented."
+        source="item.pair.a.external_id",
+        default=None,
+        allow_null=True,
+        help_text="For pairs: ID of the response shown on the left.",
     )
     response_b = serializers.CharField(
-        source="item.pair.b.external_id", default=None, allow_null=True, help_text="Right, as presented."
+        source="item.pair.b.external_id",
+        default=None,
+        allow_null=True,
+        help_text="For pairs: ID of the response shown on the right.",
     )
 
 
@@ -225,7 +245,7 @@ class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
     participant = serializers.CharField(source="assignment.participant.external_id", help_text="A pseudonym.")
     dimension = serializers.CharField(source="dimension.name")
     version = serializers.IntegerField(source="dimension.version")
-    value = serializers.IntegerField(help_text="Of a pair as presented: -1 is A, 0 neither, 1 is B.")
+    value = serializers.IntegerField(help_text="The answer. For pairs as presented: -1 is A, 0 is neither, 1 is B.")
     is_unsure = serializers.BooleanField(help_text="Whether the judge said that they are unsure about the item.")
     state = serializers.ChoiceField(AssignmentState.choices, source="assignment.state")
     is_included = serializers.BooleanField(source="assignment.is_included")
@@ -246,7 +266,7 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
     participant = django_filters.CharFilter(field_name="assignment__participant__external_id", max_length=200)
     topic = django_filters.CharFilter(field_name="item__topic__external_id", max_length=200)
     counted = StrictBooleanFilter(
-        method="only_counted", help_text="Those that analyses count: accepted, included, no repeats."
+        method="only_counted", help_text="Whether analyses count the judgment: accepted, included, not a repeat."
     )
 
     class Meta:
@@ -264,7 +284,7 @@ class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes
 
 
 class Judgments(ListEndpoint):
-    """List the judgments of a study, in the order in which they came into the system."""
+    """List the judgments of a study, in the order in which they were stored."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     shows = AuditedContent.ANSWERS

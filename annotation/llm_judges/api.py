@@ -66,7 +66,7 @@ class JudgeOrderFields(ModelOrderFields):
 
 
 class JudgingOrder(JudgeOrderFields):
-    """What a model is to judge."""
+    """Settings of a model judge."""
 
     which = serializers.ChoiceField(ItemSelection.choices, required=False, default=ItemSelection.ALL)
     n = serializers.IntegerField(

@@ -89,13 +89,13 @@ class NewKnown(KnownItemData):
 class ProposalRow(serializers.Serializer[known_labels.Proposal]):
     """Two responses with the labels that others agreed on."""
 
-    responses = serializers.SerializerMethodField()
-    labels = serializers.SerializerMethodField(help_text="By dimension.")
+    responses = serializers.SerializerMethodField(help_text="Response IDs, in the order in which they were shown.")
+    labels = serializers.SerializerMethodField(help_text="Labels by the short name of the question.")
     judges = serializers.IntegerField(help_text="Maximum number of judges.")
     agreement = serializers.FloatField(help_text="Share of judges who agree.")
 
     def get_responses(self, proposal: known_labels.Proposal) -> list[str]:
-        """Return their ids, as they were shown."""
+        """Return the IDs of the responses, in the order in which they were shown."""
         return [proposal.pair.a.external_id, proposal.pair.b.external_id]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "integer"}})

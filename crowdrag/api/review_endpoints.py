@@ -22,12 +22,12 @@ W = TypeVar("W", bound=Model)
 
 
 class Hold(RequestBody):
-    """Whether to take it over from another reviewer."""
+    """Whether to take over work that another reviewer has open."""
 
     over = serializers.BooleanField(
         required=False,
         default=False,
-        help_text=("Take it over from another reviewer who has it open. Tell them if you do."),
+        help_text=("True: take the work over from another reviewer who has it open. Tell them if you do."),
     )
 
 
@@ -43,7 +43,9 @@ class NextWork(RequestBody):
 class Assignee(RequestBody):
     """The assigned reviewer."""
 
-    assignee = serializers.EmailField(allow_null=True, help_text="Address of a reviewer of the study. Null: nobody.")
+    assignee = serializers.EmailField(
+        allow_null=True, help_text="Email address of a reviewer of the study. Null: nobody."
+    )
 
 
 class ReviewEndpoint(Endpoint):

@@ -23,12 +23,12 @@ from .models import Artifact, Run, Upload
 
 
 class RunRow(serializers.ModelSerializer[Run]):
-    """A run with the number of its finished units. Rows need `with_unit_counts`."""
+    """A run, with its numbers of units."""
 
-    title = serializers.SerializerMethodField(help_text="Name of the run's type.")
-    units_total = serializers.SerializerMethodField()
-    units_done = serializers.SerializerMethodField()
-    units_failed = serializers.SerializerMethodField()
+    title = serializers.SerializerMethodField(help_text="Readable name of `kind`.")
+    units_total = serializers.SerializerMethodField(help_text="Number of units of work in the run.")
+    units_done = serializers.SerializerMethodField(help_text="Number of finished units.")
+    units_failed = serializers.SerializerMethodField(help_text="Number of failed units.")
 
     class Meta:
         model = Run
@@ -56,23 +56,23 @@ class RunRow(serializers.ModelSerializer[Run]):
         ]
         extra_kwargs = {
             "problems": {"help_text": "Problems in the input, one per row. For finished runs: the skipped rows."},
-            "stale_at": {"help_text": "Time when the inputs of the run changed."},
+            "stale_at": {"help_text": "Time when the inputs of the run changed. Null: unchanged."},
         }
 
     def get_title(self, run: Run) -> str:
-        """Return what its kind is called."""
+        """Title of the run's type."""
         return kinds.title(run.kind)
 
     def get_units_total(self, run: Any) -> int:
-        """Return how many units it has."""
+        """Number of units."""
         return run.units_total or 0
 
     def get_units_done(self, run: Any) -> int:
-        """Return how many are done."""
+        """Number of finished units."""
         return run.units_done or 0
 
     def get_units_failed(self, run: Any) -> int:
-        """Return how many failed."""
+        """Number of failed units."""
         return run.units_failed or 0
 
 
@@ -87,7 +87,7 @@ class ArtifactRow(serializers.ModelSerializer[Artifact]):
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
     """Filters of runs."""
 
-    kind = django_filters.CharFilter(help_text="For example `import.topics`.")
+    kind = django_filters.CharFilter(help_text="Type of the run, for example `import.topics`.")
     state = django_filters.ChoiceFilter(choices=RunState.choices)
 
     class Meta:
@@ -121,7 +121,7 @@ class OneRun(Endpoint):
 
 
 class RunCancellation(OneRun):
-    """A run's cancelling."""
+    """The cancellation of a run."""
 
     needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.RUN)}
 
@@ -136,7 +136,7 @@ class RunCancellation(OneRun):
 
 
 class RunResumption(OneRun):
-    """A run's resuming."""
+    """The resumption of a run."""
 
     needs: ClassVar = {"POST": Need(Role.EDITOR, Scope.RUN)}
 
@@ -176,7 +176,7 @@ class UploadRow(serializers.ModelSerializer[Upload]):
 
 
 class NewUpload(RequestBody):
-    """A file."""
+    """A file to upload."""
 
     file = serializers.FileField(max_length=255)
 
@@ -200,7 +200,7 @@ class Uploads(ListEndpoint):
 
 
 class Started(serializers.ModelSerializer[Run]):
-    """A started run. Find it among the study's runs."""
+    """A run that was started. Follow it at `runs/{key}/`."""
 
     class Meta:
         model = Run

@@ -24,8 +24,8 @@ from .models import TopicQuerySet
 class TopicRow(serializers.ModelSerializer[Topic]):
     """A topic in its latest version."""
 
-    passage_count = serializers.IntegerField(help_text="How many passages were retrieved for it.")
-    response_count = serializers.IntegerField(help_text="How many responses answer it.")
+    passage_count = serializers.IntegerField(help_text="Number of passages retrieved for the topic.")
+    response_count = serializers.IntegerField(help_text="Number of responses to the topic.")
 
     class Meta:
         model = Topic
@@ -44,13 +44,13 @@ class PassageRow(serializers.ModelSerializer[RetrievedPassage]):
     class Meta:
         model = RetrievedPassage
         fields = ["rank", "score", "external_id", "version", "title", "url", "text"]
-        extra_kwargs = {"rank": {"help_text": "From 0, as citation markers count."}}
+        extra_kwargs = {"rank": {"help_text": "Rank of the passage, from 0. Citation markers use the same numbers."}}
 
 
 class TopicFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
     """Filters of topics."""
 
-    q = django_filters.CharFilter(method="matching", help_text="Words of the query or the id.")
+    q = django_filters.CharFilter(method="matching", help_text="Words in the query or the ID.")
 
     class Meta:
         model = Topic
@@ -76,7 +76,7 @@ class Topics(ListEndpoint):
 
 
 class OneTopic(Endpoint):
-    """One topic."""
+    """A topic."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     serializer_class = TopicRow
@@ -102,17 +102,17 @@ class Passages(ListEndpoint):
 
 
 class StatementRow(serializers.ModelSerializer[Statement]):
-    """A statement: its position in the text, and the ranks of the passages that it cites."""
+    """A statement: its position in the text of the response, and the ranks of the passages that it cites."""
 
-    cites = serializers.SerializerMethodField()
+    cites = serializers.SerializerMethodField(help_text="Ranks of the cited passages, from 0.")
 
     class Meta:
         model = Statement
         fields = ["start", "end", "cites"]
-        extra_kwargs = {"start": {"help_text": "In code points of the text."}}
+        extra_kwargs = {"start": {"help_text": "Start position in the text, in Unicode code points."}}
 
     def get_cites(self, statement: Statement) -> list[int]:
-        """Return the ranks, from 0."""
+        """Ranks of the cited passages, from 0."""
         return [citation.retrieved.rank for citation in statement.citations.all()]
 
 
@@ -122,7 +122,9 @@ class ResponseRow(serializers.ModelSerializer[Response]):
     topic = serializers.CharField(source="topic.external_id")
     style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
     style_version = serializers.IntegerField(source="style.version")
-    participant = serializers.CharField(source="participant.external_id", help_text="Who gave it: a pseudonym.")
+    participant = serializers.CharField(
+        source="participant.external_id", help_text="Pseudonym of the participant who wrote it."
+    )
     statements = StatementRow(many=True)
 
     class Meta:
@@ -148,11 +150,13 @@ class ResponseRow(serializers.ModelSerializer[Response]):
 class ResponseFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
     """Filters of responses."""
 
-    topic = django_filters.CharFilter(field_name="topic__external_id", help_text="A topic's id.")
-    style = django_filters.CharFilter(field_name="style__name", help_text="A style's name.")
-    participant = django_filters.CharFilter(field_name="participant__external_id", help_text="A pseudonym.")
+    topic = django_filters.CharFilter(field_name="topic__external_id", help_text="ID of a topic.")
+    style = django_filters.CharFilter(field_name="style__name", help_text="Name of a style.")
+    participant = django_filters.CharFilter(
+        field_name="participant__external_id", help_text="Pseudonym of the participant."
+    )
     origin = django_filters.ChoiceFilter(choices=Origin.choices)
-    is_included = StrictBooleanFilter(help_text="Whether it counts in the analysis.")
+    is_included = StrictBooleanFilter(help_text="Whether the response is included in the analysis.")
 
     class Meta:
         model = Response
@@ -174,7 +178,7 @@ class Responses(ListEndpoint):
 
 
 class OneResponse(Endpoint):
-    """One response."""
+    """A response."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
     shows: ClassVar = AuditedContent.RESPONSE
@@ -189,21 +193,21 @@ class OneResponse(Endpoint):
 
 
 class LogRow(serializers.Serializer[WritingLog]):
-    """How a response was written."""
+    """The writing log of a response."""
 
     source = serializers.ChoiceField(choices=LogSource.choices)  # type: ignore[assignment] # as above
-    started_at = serializers.DateTimeField(allow_null=True, help_text="The clock time of offset 0.")
+    started_at = serializers.DateTimeField(allow_null=True, help_text="Time of the event with offset 0.")
     events = serializers.SerializerMethodField()
 
     @extend_schema_field(
         {
             "type": "array",
             "items": {"type": "array", "items": {}},
-            "description": "Each as [kind, milliseconds, …], as docs/reference/log-format.md says.",
+            "description": "Events in order, each as [kind, milliseconds, …]. See docs/reference/log-format.md.",
         }
     )
     def get_events(self, log: WritingLog) -> list[Any]:
-        """Return the events that led to the text, in order."""
+        """Events in order, each as [kind, milliseconds, …] (docs/reference/log-format.md)."""
         return list(logs.events(log))
 
 
@@ -215,7 +219,7 @@ class Log(Endpoint):
     serializer_class = LogRow
 
     def get(self, request: Request, study: str, external_id: str) -> Answer:
-        """Show how a response was written: all events that led to its text. Without them, there is nothing here."""
+        """Show the writing log of a response: all events that led to its text. Responses without a log answer 404."""
         responses = Response.objects.filter(study=self.study, task__log__isnull=False)
         instance = self.one(responses.select_related("participant", "task__log"), external_id=external_id)
         assert instance.task is not None

@@ -28,48 +28,55 @@ from .writer_run import Order
 class WritingOffer(serializers.Serializer[Any]):
     """The available models, styles and the default prompt."""
 
-    endpoints = serializers.ListField(child=serializers.CharField(), help_text="Models that the operator allowed.")
+    endpoints = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of the models that the operator allows."
+    )
     styles = serializers.ListField(child=serializers.CharField())
-    prompt = serializers.CharField(help_text="That was used last, or the usual one.")
+    prompt = serializers.CharField(help_text="The prompt that was used last, or the default prompt.")
 
 
 class WritingOrder(ModelOrderFields):
-    """The settings of a model writer run. Topics without passages are left out."""
+    """Settings of a model writer run. Topics without passages are left out."""
 
     styles = serializers.ListField(child=serializers.CharField(max_length=100), min_length=1, max_length=1000)
     which = serializers.ChoiceField(
         TopicSelection.choices, required=False, default=TopicSelection.NO_MODEL,
-        help_text="Topics without a model response, without any response, all, or those in `topics`.",
+        help_text="Topics to write on.",
     )  # fmt: skip
     topics = serializers.ListField(
         child=serializers.CharField(max_length=200), required=False, default=list, max_length=100_000,
-        help_text="Ids, if they are `chosen`.",
+        help_text="Topic IDs, if `which` is `chosen`.",
     )  # fmt: skip
     form = serializers.ChoiceField(
         AnswerForm.choices,
         required=False,
         default=AnswerForm.TEXT,
-        help_text="Of the answer: as people write, or JSON.",
+        help_text="Format of the answer.",
     )
     words = serializers.IntegerField(
-        min_value=10, max_value=5000, required=False, allow_null=True, default=None, help_text="Null: as a style asks."
+        min_value=10,
+        max_value=5000,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Number of words to ask for. Null: the number of the style.",
     )
     overlong = serializers.FloatField(
         min_value=1, max_value=100, required=False, default=outcomes.OVERLONG,
-        help_text="An answer is too long from this multiple of the requested words.",
+        help_text="An answer with more than this multiple of the requested words is too long.",
     )  # fmt: skip
     accept_overlong = serializers.BooleanField(
         required=False, default=False, help_text="Whether answers that are too long are stored as responses."
     )
     temperature = serializers.FloatField(
-        min_value=0, max_value=2, required=False, allow_null=True, default=None, help_text="Null: the server's own."
+        min_value=0, max_value=2, required=False, allow_null=True, default=None, help_text="Null: the server's default."
     )
     frequency_penalty = serializers.FloatField(min_value=-2, max_value=2, required=False, allow_null=True, default=None)
     seed = serializers.IntegerField(min_value=0, max_value=2**31, required=False, allow_null=True, default=None)
 
 
 class WritingBegun(Confirmed, WritingOrder):
-    """The settings of a run that is started."""
+    """The settings of a model writer run that is started."""
 
 
 class Writing(OrderEndpoint):
@@ -130,15 +137,18 @@ class WriterAnswerRow(serializers.ModelSerializer[ModelAnswer]):
 
     topic = serializers.CharField(source="topic.external_id")
     style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
-    participant = serializers.CharField(source="participant.external_id", help_text="The model's pseudonym.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the model.")
     response = serializers.CharField(
-        source="response.external_id", default=None, allow_null=True, help_text="The stored response. Null: none."
+        source="response.external_id",
+        default=None,
+        allow_null=True,
+        help_text="ID of the stored response. Null: none was stored.",
     )
 
     class Meta:
         model = ModelAnswer
         fields = ["topic", "style", "participant", "outcome", "text", "words", "response", "answered_at"]
-        extra_kwargs = {"text": {"help_text": "What the model said; empty once that was erased."}}
+        extra_kwargs = {"text": {"help_text": "Text of the answer. Empty if it was erased."}}
 
 
 class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
@@ -146,7 +156,7 @@ class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # unty
 
     outcome = django_filters.ChoiceFilter(choices=AnswerOutcome.choices)
     topic = django_filters.CharFilter(field_name="topic__external_id", max_length=200)
-    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
+    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="Name of a style.")
 
     class Meta:
         model = ModelAnswer
@@ -154,7 +164,7 @@ class WriterAnswerFilter(django_filters.FilterSet):  # type: ignore[misc] # unty
 
 
 class WriterAnswers(ListEndpoint):
-    """List what a run's model answered when it was asked to write, by topic and style."""
+    """List the answers of a model writer run, by topic and style."""
 
     needs: ClassVar = {"GET": Need(Role.EDITOR)}
     queryset = ModelAnswer.objects.all()

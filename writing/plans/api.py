@@ -31,31 +31,38 @@ T = TypeVar("T")
 class PlanRow(serializers.ModelSerializer[WritingPlan]):
     """The writing plan and its pay. Money is in minor units of the study's currency."""
 
-    styles = serializers.SerializerMethodField(help_text="Names, in order: people write in each on each topic.")
-    trial_topics = serializers.SerializerMethodField(help_text="Ids: new writers write on these first.")
+    styles = serializers.SerializerMethodField(
+        help_text="Names of the styles in order. People write one response per topic in each style."
+    )
+    trial_topics = serializers.SerializerMethodField(
+        help_text="IDs of the trial topics, on which new writers write first."
+    )
 
     class Meta:
         model = WritingPlan
         fields = ["is_open", "styles", "trial_topics", *WritingPlan.TERMS, "updated_at"]
 
     def get_styles(self, plan: WritingPlan) -> list[str]:
-        """Return the names of the styles that are asked for."""
+        """Names of the styles in order."""
         return [style.name for style in services.styles_of(plan)]
 
     def get_trial_topics(self, plan: WritingPlan) -> list[str]:
-        """Return the ids of the topics on which new writers are tried."""
+        """IDs of the trial topics."""
         return list(plan.plan_trial_topics.order_by("position", "id").values_list("topic__external_id", flat=True))
 
 
 class ChangedPlan(RequestBody, serializers.ModelSerializer[WritingPlan]):
-    """Changes of the plan. Fields that are left out stay the same. Money is in minor units of the study's currency."""
+    """Changes of the plan. Omitted fields stay unchanged. Money is in minor units of the study's currency."""
 
     styles = serializers.ListField(
         child=serializers.CharField(max_length=100), required=False, max_length=1000,
         help_text="Names of the study's styles, or `bullet`, `essay`, `news`.",
     )  # fmt: skip
     trial_topics = serializers.ListField(
-        child=serializers.CharField(max_length=200), required=False, max_length=services.MOST_TRIAL_TOPICS
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=services.MOST_TRIAL_TOPICS,
+        help_text="IDs of the trial topics, on which new writers write first.",
     )
 
     class Meta:
@@ -70,12 +77,14 @@ class PlanForecastRow(serializers.Serializer[Any]):
     topics = serializers.IntegerField()
     styles = serializers.IntegerField()
     slots = serializers.IntegerField()
-    responses = serializers.IntegerField(help_text="All that are asked for.")
-    hours = serializers.FloatField(help_text="Of all people together.")
-    wage = serializers.FloatField(allow_null=True, help_text="Per hour.")
+    responses = serializers.IntegerField(help_text="Number of planned responses.")
+    hours = serializers.FloatField(help_text="Total hours of writing.")
+    wage = serializers.FloatField(allow_null=True, help_text="Pay per hour.")
     each = serializers.IntegerField(help_text="Cost of one response, including fee and tax.")
-    total = serializers.IntegerField(help_text="Total cost.")
-    problems = serializers.ListField(child=serializers.CharField(), help_text="Problems that prevent opening the plan.")
+    total = serializers.IntegerField(help_text="Cost of all planned responses, including fee and tax.")
+    problems = serializers.ListField(
+        child=serializers.CharField(), help_text="Problems that must be resolved before the plan can be opened."
+    )
     warnings = serializers.ListField(child=serializers.CharField(), help_text="Warnings before opening the plan.")
 
 
@@ -120,7 +129,7 @@ class PlanForecast(Endpoint):
 
 
 class PlanOpened(Endpoint):
-    """A plan that is open to writers."""
+    """The opening of the plan."""
 
     needs: ClassVar = {"POST": CHANGED}
 
@@ -133,7 +142,7 @@ class PlanOpened(Endpoint):
 
 
 class PlanClosed(Endpoint):
-    """A plan that is closed."""
+    """The closing of the plan."""
 
     needs: ClassVar = {"POST": CHANGED}
 
@@ -176,26 +185,32 @@ SEEN = Need(Role.VIEWER)
 class WriterInstructionsRow(serializers.Serializer[WritingPlan]):
     """The instructions for all styles."""
 
-    text = serializers.CharField(source="instructions.text", default="", help_text="In Markdown.")
+    text = serializers.CharField(source="instructions.text", default="", help_text="Markdown.")
     version = serializers.IntegerField(source="instructions.version", default=None, allow_null=True)
 
 
 class NewWriterInstructions(RequestBody):
     """The new instructions."""
 
-    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="Markdown.")
 
 
 class WriterConsentRow(serializers.Serializer[WritingPlan]):
     """The consent text, and the licences under which texts and logs are released."""
 
-    text = serializers.CharField(source="consent_text.text", default="", help_text="In Markdown.")
-    text_licence = serializers.CharField(source="consent_text.text_licence", default="", help_text="Of responses.")
+    text = serializers.CharField(source="consent_text.text", default="", help_text="Markdown.")
+    text_licence = serializers.CharField(
+        source="consent_text.text_licence", default="", help_text="Licence of released responses (SPDX)."
+    )
     log_licence = serializers.CharField(
-        source="consent_text.log_licence", default="", help_text="Of writing logs; empty: none are released."
+        source="consent_text.log_licence",
+        default="",
+        help_text="Licence of released writing logs (SPDX). Empty: no logs are released.",
     )
     timing_licence = serializers.CharField(
-        source="consent_text.timing_licence", default="", help_text="Of their timing; empty: likewise."
+        source="consent_text.timing_licence",
+        default="",
+        help_text="Licence of the times in released writing logs (SPDX). Empty: no times are released.",
     )
     version = serializers.IntegerField(source="consent_text.version", default=None, allow_null=True)
 
@@ -203,19 +218,21 @@ class WriterConsentRow(serializers.Serializer[WritingPlan]):
 class NewWriterConsent(RequestBody):
     """The new consent text. It must say what is recorded."""
 
-    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
-    text_licence = serializers.CharField(max_length=LICENCE, help_text="As `CC-BY-4.0`.")
+    text = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="Markdown.")
+    text_licence = serializers.CharField(max_length=LICENCE, help_text="For example `CC-BY-4.0`.")
     log_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
     timing_licence = serializers.CharField(max_length=LICENCE, required=False, allow_blank=True, default="")
 
 
 class SurveyRow(serializers.Serializer[Any]):
-    """Questions before or after writing. An empty list: no survey."""
+    """The questions of a survey before or after writing. If the list is empty, there is no survey."""
 
     questions = serializers.ListField(
         child=serializers.DictField(),
-        help_text="Each with `name`, `text`, `kind` (`scale`, `choice`, `text`), `options` (`value`, `label`), "
-        "`required`; a scale may name its ends in `low` and `high`.",
+        help_text=(
+            "Each has `name`, `text`, `kind` (`scale`, `choice`, `text`), `options` (`value`, `label`) and `required`. "
+            "A scale can name its ends in `low` and `high`."
+        ),
     )
     version = serializers.IntegerField(allow_null=True)
     usual = serializers.ListField(child=serializers.DictField(), help_text="The default questions.")
@@ -243,18 +260,18 @@ SURVEYS: dict[str, type[EntrySurveyRow]] = {"entry": EntrySurveyRow, "exit": Exi
 
 
 class NewSurvey(RequestBody):
-    """All questions, in order. An empty list: no survey."""
+    """All questions of a survey, in order. An empty list removes the survey."""
 
     questions = serializers.ListField(child=serializers.DictField(), max_length=surveys.MOST_QUESTIONS)
 
 
 class StyleRow(serializers.ModelSerializer[PlanStyle]):
-    """A style in the version that is asked for."""
+    """A style, in the version that the plan uses."""
 
     name = serializers.CharField(source="style.name")
     version = serializers.IntegerField(source="style.version")
     label = serializers.CharField(source="style.label")  # type: ignore[assignment] # a field, not an attribute
-    instructions = serializers.CharField(source="style.instructions", help_text="In Markdown.")
+    instructions = serializers.CharField(source="style.instructions", help_text="Markdown.")
     target_words = serializers.IntegerField(source="style.target_words")
 
     class Meta:
@@ -266,15 +283,16 @@ class ReworkedStyle(RequestBody):
     """The new wording of a style. Writers who have claimed a task keep the earlier wording."""
 
     label = serializers.CharField(max_length=100, help_text="The name that writers see.")  # type: ignore[assignment]
-    instructions = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="In Markdown.")
+    instructions = serializers.CharField(max_length=LONGEST, trim_whitespace=False, help_text="Markdown.")
     target_words = serializers.IntegerField(**limits(TARGET_WORDS), required=False, default=250)
 
 
 class NewStyle(ReworkedStyle):
-    """A style that the study adds."""
+    """A new style."""
 
     name = serializers.CharField(
-        max_length=64, help_text="In exports and commands: small letters, digits and underscores. It stays."
+        max_length=64,
+        help_text="Name in exports and commands: lower-case letters, digits and underscores. It cannot be changed.",
     )
 
 
@@ -342,7 +360,7 @@ class WriterQuestions(Endpoint):
 
 
 class Styles(ListEndpoint):
-    """List the styles that the plan asks for, in its order."""
+    """List the styles of the plan, in order."""
 
     needs: ClassVar = {"GET": SEEN, "POST": CHANGED}
     queryset = PlanStyle.objects.select_related("style")
@@ -364,18 +382,18 @@ class Styles(ListEndpoint):
 
 
 class OneStyle(Endpoint):
-    """One style that the plan asks for."""
+    """A style of the plan."""
 
     needs: ClassVar = {"GET": SEEN, "PUT": CHANGED}
     serializer_class = StyleRow
 
     def get(self, request: Request, study: str, name: str) -> Response:
-        """Show a style in the version that is asked for."""
+        """Show a style, in the version that the plan uses."""
         return Response(StyleRow(self._of(name)).data)
 
     @extend_schema(request=ReworkedStyle, responses=StyleRow)
     def put(self, request: Request, study: str, name: str) -> Response:
-        """Word a style anew that the plan asks for."""
+        """Change the wording of a style of the plan."""
         data = self.validated(ReworkedStyle)
         self._of(name)
         with self.unchanged(plan_of_study(self), _Named.of(name)) as held:

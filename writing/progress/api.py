@@ -24,14 +24,16 @@ SEEN = Need(Role.VIEWER)
 
 
 class StandingRow(serializers.Serializer[Any]):
-    """The states of the tasks of a style. Erased responses are in none of the counts."""
+    """Number of tasks of a style in each state. Erased responses are not counted."""
 
     name = serializers.CharField()
     asked = serializers.IntegerField(
-        source="planned", allow_null=True, help_text="By the plan; null: none asks for any."
+        source="planned",
+        allow_null=True,
+        help_text="Number of planned responses. Null: no plan includes this style.",
     )
-    missing = serializers.IntegerField(allow_null=True, help_text="Still to be written.")
-    counts = serializers.DictField(child=serializers.IntegerField(), help_text="By state.")
+    missing = serializers.IntegerField(allow_null=True, help_text="Number of responses still to be written.")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Number of tasks by state.")
     erased = serializers.IntegerField()
 
 
@@ -44,12 +46,12 @@ class StageRow(serializers.Serializer[Any]):
 
 
 class SpendingRow(serializers.Serializer[Any]):
-    """The money spent so far, and the expected rest."""
+    """Past and expected spending, in minor units of the study's currency."""
 
     paid = serializers.IntegerField()
-    charges = serializers.IntegerField(help_text="Fees and taxes, as the plan has them now.")
-    waiting = serializers.IntegerField(help_text="If all that waits for a reviewer is accepted.")
-    to_come = serializers.IntegerField(allow_null=True, help_text="For responses that are still to be written.")
+    charges = serializers.IntegerField(help_text="Fees and taxes at the plan's present rates.")
+    waiting = serializers.IntegerField(help_text="Additional cost if all submitted work is accepted.")
+    to_come = serializers.IntegerField(allow_null=True, help_text="Cost of the responses still to be written.")
     total = serializers.IntegerField(allow_null=True)
 
 
@@ -59,33 +61,45 @@ class ProgressRow(serializers.Serializer[overview.Overview]):
     styles = StandingRow(many=True)
     whole = StandingRow()
     trials = StandingRow(allow_null=True)
-    waiting = serializers.IntegerField(help_text="For a reviewer, trials among them.")
+    waiting = serializers.IntegerField(help_text="Number of responses awaiting review, including trials.")
     being_written = serializers.IntegerField()
-    wage = serializers.FloatField(source="wage.estimate", default=None, allow_null=True, help_text="The median.")
-    share_below = serializers.FloatField(allow_null=True, help_text="Of responses that pay less than the least wage.")
+    wage = serializers.FloatField(
+        source="wage.estimate", default=None, allow_null=True, help_text="Median pay per hour."
+    )
+    share_below = serializers.FloatField(
+        allow_null=True, help_text="Share of responses with an hourly pay below the minimum wage, from 0 to 1."
+    )
     stages = StageRow(many=True)
     spending = SpendingRow()
 
 
 class WriterRow(serializers.Serializer[Participant]):
-    """A writer's responses, times and earnings. Money is in minor units."""
+    """A writer's responses, times and earnings. Money is in minor units of the study's currency."""
 
-    participant = serializers.CharField(source="external_id", help_text="A pseudonym.")
-    counts = serializers.DictField(source="known.counts", child=serializers.IntegerField(), help_text="By state.")
+    participant = serializers.CharField(source="external_id", help_text="Pseudonym of the participant.")
+    counts = serializers.DictField(
+        source="known.counts", child=serializers.IntegerField(), help_text="Number of tasks by state."
+    )
     handed_in = serializers.IntegerField(source="known.handed_in")
-    seconds = serializers.FloatField(source="known.seconds", allow_null=True, help_text="Median, per response.")
-    wage = serializers.FloatField(source="known.wage", allow_null=True, help_text="Median, per hour.")
+    seconds = serializers.FloatField(
+        source="known.seconds", allow_null=True, help_text="Median time per response, in seconds."
+    )
+    wage = serializers.FloatField(source="known.wage", allow_null=True, help_text="Median pay per hour.")
     earned = serializers.IntegerField(source="known.earned")
-    is_below = serializers.BooleanField(source="known.is_below", help_text="Whether the wage is below the least one.")
+    is_below = serializers.BooleanField(
+        source="known.is_below", help_text="Whether the median pay per hour is below the minimum wage."
+    )
     topping = serializers.IntegerField(
-        source="known.topping", help_text="The amount that accepted responses are below it."
+        source="known.topping", help_text="Amount that the writer's accepted responses lack to reach the minimum wage."
     )
 
 
 class ToppedRow(serializers.Serializer[Any]):
-    """The result."""
+    """Result of a top-up. Money is in minor units of the study's currency."""
 
-    owed = serializers.IntegerField(help_text="The additional amount owed. 0: the wage is not below the minimum.")
+    owed = serializers.IntegerField(
+        help_text="Additional amount owed to the writer. 0: the wage is not below the minimum wage."
+    )
 
 
 class Progress(Endpoint):

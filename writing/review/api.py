@@ -62,21 +62,31 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
     response = serializers.CharField(source="response.external_id")
     topic = serializers.CharField(source="topic.external_id")
     style = serializers.CharField(source="style.name")  # type: ignore[assignment] # the name of an attribute of fields
-    participant = serializers.CharField(source="participant.external_id", help_text="Who wrote it: a pseudonym.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the writer.")
     words = serializers.IntegerField(source="response.words")
     is_included = serializers.BooleanField(
-        source="response.is_included", help_text="Whether it counts in the analysis; once it is accepted, of a new one."
+        source="response.is_included",
+        help_text="Whether the response is included in the analysis, or will be once it is accepted.",
     )
     revises = serializers.CharField(
-        source="revises.external_id", default=None, allow_null=True, help_text="The task that was sent back before."
+        source="revises.external_id",
+        default=None,
+        allow_null=True,
+        help_text="ID of the task that was returned for revision before this one. Null: none.",
     )
     revision = serializers.CharField(
-        source="revision.external_id", default=None, allow_null=True, help_text="Of one sent back: the task after it."
+        source="revision.external_id",
+        default=None,
+        allow_null=True,
+        help_text="ID of the task that revises this one. Null: none.",
     )
-    paid = serializers.IntegerField(help_text="The amount owed or paid to the writer so far.")
-    held_by = serializers.SerializerMethodField(help_text="Who has it open for review now.")
+    paid = serializers.IntegerField(help_text="Amount owed or paid to the writer so far.")
+    held_by = serializers.SerializerMethodField(help_text="Reviewer who has it open now. Null: nobody.")
     assignee = serializers.EmailField(
-        source="assignee.email", default=None, allow_null=True, help_text="The reviewer to whom it is assigned."
+        source="assignee.email",
+        default=None,
+        allow_null=True,
+        help_text="Reviewer to whom it is assigned. Null: nobody.",
     )
 
     class Meta:
@@ -85,26 +95,26 @@ class HandedInRow(serializers.ModelSerializer[WritingTask]):
                   "words", "revises", "revision", "claimed_at", "submitted_at", "seconds", "active_seconds", "pay",
                   "paid", "held_by", "assignee"]  # fmt: skip
         extra_kwargs = {
-            "external_id": {"help_text": "The task's name in addresses."},
-            "pay": {"help_text": "What was promised when it was given out."},
-            "seconds": {"help_text": "From the first to the last event of the log."},
-            "active_seconds": {"help_text": "Without pauses away from it."},
+            "external_id": {"help_text": "ID of the task, used in URLs."},
+            "pay": {"help_text": "Pay that was promised when the writer claimed the task."},
+            "seconds": {"help_text": "Seconds from the first to the last event of the writing log."},
+            "active_seconds": {"help_text": "Seconds of active writing, without pauses."},
         }
 
     def get_held_by(self, task: WritingTask) -> str | None:
-        """Return the reviewer who has it open."""
+        """Return the email address of the reviewer who has the response open."""
         return task.reviewer.email if task.reviewer and review_locks.is_locked(task, timezone.now()) else None
 
 
 class MomentRow(serializers.Serializer[Any]):
-    """A moment of the log."""
+    """A moment in the writing log."""
 
     ms = serializers.IntegerField()
     label = serializers.CharField()  # type: ignore[assignment] # a field, not an attribute
 
 
 class LogSignalRow(serializers.Serializer[Any]):
-    """A measure from the log with its evidence. It is never a verdict."""
+    """A measure from the writing log, with its evidence. It is not a verdict."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -112,9 +122,9 @@ class LogSignalRow(serializers.Serializer[Any]):
     stands_out = serializers.BooleanField()
     figure = serializers.CharField()
     explanation = serializers.CharField()
-    innocent = serializers.CharField(help_text="Harmless causes.")
+    innocent = serializers.CharField(help_text="Harmless explanations.")
     moments = MomentRow(many=True)
-    more = serializers.IntegerField(help_text="Number of further moments.")
+    more = serializers.IntegerField(help_text="Number of further moments in the log.")
 
 
 class SurveyAnswerRow(serializers.Serializer[Any]):
@@ -122,11 +132,11 @@ class SurveyAnswerRow(serializers.Serializer[Any]):
 
     kind = serializers.ChoiceField(SurveyKind.choices)
     question = serializers.CharField()
-    answer = serializers.CharField(help_text="Empty where nothing was answered.")
+    answer = serializers.CharField(help_text="The answer. Empty if the question was skipped.")
 
 
 class TaskTransitionRow(serializers.ModelSerializer[TaskTransition]):
-    """A change of state; the note is for the writer to read."""
+    """A change of state. The writer can read the note."""
 
     task = serializers.CharField(source="task.external_id")
     by = serializers.EmailField(source="by.email", default=None, allow_null=True)
@@ -137,7 +147,7 @@ class TaskTransitionRow(serializers.ModelSerializer[TaskTransition]):
 
 
 class ResponseDecisionRow(serializers.ModelSerializer[ResponseDecision]):
-    """A decision. The latest one counts."""
+    """A decision on a response. The latest decision counts."""
 
     by = serializers.EmailField(source="decided_by.email", default=None, allow_null=True)
 
@@ -147,7 +157,7 @@ class ResponseDecisionRow(serializers.ModelSerializer[ResponseDecision]):
 
 
 class TaskPaymentRow(serializers.ModelSerializer[TaskPayment]):
-    """Money that a writer is owed."""
+    """A payment owed to a writer, in minor units of the study's currency."""
 
     by = serializers.EmailField(source="by.email", default=None, allow_null=True)
 
@@ -163,13 +173,13 @@ class RecordRow(serializers.Serializer[dossier.WriterRecord]):
     waiting = serializers.IntegerField()
     accepted = serializers.IntegerField()
     rejected = serializers.IntegerField()
-    revision = serializers.IntegerField(help_text="Sent back, and not handed in again.")
-    others = serializers.SerializerMethodField(help_text="The latest other submitted tasks of the writer.")
-    notes = TaskTransitionRow(many=True, help_text="Notes that the writer received about those.")
+    revision = serializers.IntegerField(help_text="Number of responses returned for revision and not submitted again.")
+    others = serializers.SerializerMethodField(help_text="IDs of the writer's latest other submitted tasks.")
+    notes = TaskTransitionRow(many=True, help_text="Notes that the writer received about these tasks.")
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_others(self, record: dossier.WriterRecord) -> list[str]:
-        """Return the other tasks' names."""
+        """IDs of the writer's latest other submitted tasks."""
         return [each.external_id for each in record.others]
 
 
@@ -183,14 +193,23 @@ class PartRow(serializers.Serializer[text_difference.Part]):
 class ReviewedRow(HandedInRow):
     """A response with its signals and decisions. The writing process is in its log."""
 
-    written = ResponseRow(source="known_response", help_text="The response itself.")
+    written = ResponseRow(source="known_response", help_text="The response with its statements.")
     answers = SurveyAnswerRow(source="known.answers", many=True)
-    signals = LogSignalRow(source="known_signals", many=True, allow_null=True, help_text="Null: no log can be read.")
+    signals = LogSignalRow(
+        source="known_signals",
+        many=True,
+        allow_null=True,
+        help_text="Signals from the log. Null: there is no readable log.",
+    )
     history = TaskTransitionRow(source="known.history", many=True)
     decisions = ResponseDecisionRow(source="known.decisions", many=True)
     payments = TaskPaymentRow(source="known.payments", many=True)
     record = RecordRow(source="known.record")
-    changes = PartRow(source="known.changes", many=True, help_text="Of a revision: from the text before, in order.")
+    changes = PartRow(
+        source="known.changes",
+        many=True,
+        help_text="For revisions: the differences from the previous version, in order.",
+    )
 
     class Meta(HandedInRow.Meta):
         fields = [*HandedInRow.Meta.fields, "written", "answers", "signals", "history", "decisions", "payments",
@@ -200,17 +219,19 @@ class ReviewedRow(HandedInRow):
 class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped base class
     """Filters of responses."""
 
-    state = django_filters.ChoiceFilter(choices=HANDED_IN, help_text="`SUBMITTED`: awaiting a decision.")
-    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="A style's name.")
+    state = django_filters.ChoiceFilter(
+        choices=HANDED_IN, help_text="State of the task. Responses in state `SUBMITTED` await review."
+    )
+    style = django_filters.CharFilter(field_name="style__name", max_length=100, help_text="Name of a style.")
     participant = django_filters.CharFilter(
-        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+        field_name="participant__external_id", max_length=200, help_text="Pseudonym of the participant."
     )
     assignee = django_filters.CharFilter(
-        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Address of a reviewer."
+        field_name="assignee__email", lookup_expr="iexact", max_length=254, help_text="Email address of a reviewer."
     )
-    is_trial = StrictBooleanFilter(help_text="Whether it was written on a trial topic.")
+    is_trial = StrictBooleanFilter(help_text="Whether the response was written on a trial topic.")
     is_included = StrictBooleanFilter(
-        field_name="response__is_included", help_text="Whether it counts in the analysis."
+        field_name="response__is_included", help_text="Whether the response is included in the analysis."
     )
 
     class Meta:
@@ -219,7 +240,7 @@ class HandedInFilter(django_filters.FilterSet):  # type: ignore[misc] # untyped 
 
 
 class HandedIn(ListEndpoint):
-    """List the submitted responses: those awaiting review, and those decided."""
+    """List the submitted responses, both those that await review and those with a decision."""
 
     needs: ClassVar = {"GET": SEEN}
     shows = AuditedContent.PEOPLE
@@ -234,7 +255,7 @@ class HandedIn(ListEndpoint):
 
 
 class OneHandedIn(Endpoint):
-    """One submitted response."""
+    """A submitted response."""
 
     needs: ClassVar = {"GET": SEEN}
     shows: ClassVar = AuditedContent.REVIEW
@@ -280,52 +301,56 @@ class WordsOfReview(RequestBody):
     """An optional note to the writer."""
 
     note = serializers.CharField(
-        max_length=LONGEST, required=False, allow_blank=True, default="", help_text="The writer reads them."
+        max_length=LONGEST, required=False, allow_blank=True, default="", help_text="The writer can read it."
     )
 
 
 class Note(RequestBody):
     """A required note to the writer."""
 
-    note = serializers.CharField(max_length=LONGEST, help_text="The writer reads it.")
+    note = serializers.CharField(max_length=LONGEST, help_text="The writer can read it.")
 
 
 class ResponseRejection(RequestBody):
     """The reason for the rejection, and a partial payment."""
 
-    reason = serializers.CharField(max_length=LONGEST, help_text="The writer reads it, and may contest it.")
+    reason = serializers.CharField(max_length=LONGEST, help_text="The writer can read it and contest the decision.")
     pay_part = serializers.IntegerField(
-        min_value=0, max_value=MAX_AMOUNT, required=False, default=0, help_text="At most its `pay`."
+        min_value=0,
+        max_value=MAX_AMOUNT,
+        required=False,
+        default=0,
+        help_text="Amount to pay nevertheless, at most the promised pay.",
     )
 
 
 class ResponseInclusion(RequestBody):
-    """Whether it counts."""
+    """Whether a response is included in the analysis."""
 
     included = serializers.BooleanField()
-    reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
+    reason = serializers.CharField(max_length=LONGEST, help_text="Reason for the decision, stored with it.")
 
 
 class ResponsePayment(RequestBody):
-    """An additional payment. The same amount for the same reason is the same payment."""
+    """An additional payment. Repeating the same amount with the same reason pays nothing more."""
 
     amount = serializers.IntegerField(min_value=1, max_value=MAX_AMOUNT)
-    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The writer reads it.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The writer can read it.")
 
 
 class NextOne(NextWork):
-    """Filters for the next response. Fields that are left out do not filter."""
+    """Filters for the next response. Omitted filters do not apply."""
 
     style = serializers.CharField(max_length=100, required=False, allow_blank=True, default="")  # type: ignore[assignment]
     participant = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-    is_trial = serializers.BooleanField(required=False, default=False, help_text="True: trials alone.")
+    is_trial = serializers.BooleanField(required=False, default=False, help_text="True: only trial responses.")
     signals = serializers.BooleanField(
         required=False, default=False, help_text="True: only responses with a signal that stands out."
     )
 
 
 class ReviewEndpoint(review_endpoints.ReviewEndpoint):
-    """Something that is done with a response that was handed in."""
+    """An action on a submitted response."""
 
     def work(self) -> WritingTask:
         """Return the task that the address names."""
@@ -379,7 +404,7 @@ class Undone(ReviewEndpoint):
 
     @extend_schema(request=None, responses=ReviewedRow)
     def post(self, request: Request, study: str, task: str) -> Answer:
-        """Undo the last decision: the response awaits review again. Possible for ten minutes. Twice is once."""
+        """Undo the last decision within ten minutes: the response awaits review again. Idempotent."""
         instance = self.work()
         return self.decided(lambda **who: services.undo_decision(task=instance, **who))
 

@@ -19,25 +19,29 @@ from . import bertscore_runs, encodings
 
 
 class EncoderRow(serializers.Serializer[Any]):
-    """A model that the operator offers, and what computing with it comes to. It costs no money."""
+    """A model for BERTScore, and how much it has to compute. It costs no money."""
 
-    model = serializers.CharField(help_text="The name that starts a run with this model.")
+    model = serializers.CharField(help_text="Name of the model. Use it to start a run.")
     texts = serializers.IntegerField(help_text="Number of distinct texts to compare.")
-    missing = serializers.IntegerField(help_text="Number of these that are not encoded yet.")
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
+    missing = serializers.IntegerField(help_text="Number of these texts that are not encoded yet.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Expected duration in seconds. Null: unknown.")
 
 
 class EncodersRow(serializers.Serializer[Any]):
-    """The models that are offered, the usual one first."""
+    """The available models, the default first."""
 
     results = EncoderRow(many=True)
 
 
 class EncoderChoice(RequestBody):
-    """With which model."""
+    """The model to compute with."""
 
     model = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, default="", help_text="Default: the usual model."
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="Name of an available model. Omitted: the default model.",
     )
 
 
@@ -48,7 +52,7 @@ class Bertscore(Endpoint):
     serializer_class = EncodersRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show the models that are offered, and how much each has to do."""
+        """List the available models, and how many texts and comparisons each has to compute."""
         rows = [
             {"model": str(choice), **vars(bertscore_runs.estimate_encoding(self.study, choice))}
             for choice in encodings.offered_models()
@@ -57,7 +61,7 @@ class Bertscore(Endpoint):
 
     @extend_schema(request=EncoderChoice, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Compute the scores that are missing. Analyses take those that stand."""
+        """Start a run that computes the missing scores. Analyses use the scores that exist when they start."""
         try:
             run = bertscore_runs.start(study=self.study, by=self.user, **self.validated(EncoderChoice))
         except BadParameterError as error:

@@ -31,27 +31,35 @@ class WithTexts(serializers.ListSerializer[Any]):
 
 
 class FindingRow(serializers.Serializer[services.FindingInText]):
-    """A place that looks like personal data, with the text around it as it stands now."""
+    """A finding: a place in a text that looks like personal data, with the present text around it."""
 
     id = serializers.IntegerField(source="finding.pk")
     source = serializers.ChoiceField(TextSource.choices, source="finding.source")  # type: ignore[assignment] # a field, and no attribute
     kind = serializers.ChoiceField(PersonalKind.choices, source="finding.kind")
-    participant = serializers.CharField(source="finding.participant.external_id", help_text="A pseudonym.")
-    field = serializers.CharField(source="finding.field", help_text="For surveys: the question.")
-    start = serializers.IntegerField(source="finding.start", help_text="Position in code points of the text.")
+    participant = serializers.CharField(
+        source="finding.participant.external_id", help_text="Pseudonym of the participant."
+    )
+    field = serializers.CharField(
+        source="finding.field", help_text="For survey answers: the name of the question. Otherwise empty."
+    )
+    start = serializers.IntegerField(
+        source="finding.start", help_text="Start position in the text, in Unicode code points."
+    )
     end = serializers.IntegerField(source="finding.end")
     before = serializers.CharField()
     found = serializers.CharField(
         source="match",
     )
     after = serializers.CharField()
-    is_there = serializers.BooleanField(help_text="Whether the text still has this position.")
+    is_there = serializers.BooleanField(help_text="Whether the text still contains the finding at this position.")
     in_passages = serializers.BooleanField(
         source="finding.in_passages",
-        help_text=("Whether it is also in a retrieved passage, so most likely about a public person."),
+        help_text=(
+            "Whether the same text is also in a retrieved passage. It is then most likely about a public person."
+        ),
     )
     found_at = serializers.DateTimeField(source="finding.found_at")
-    verdict = serializers.CharField(source="finding.verdict", help_text="Empty: no decision yet.")
+    verdict = serializers.CharField(source="finding.verdict", help_text="The decision. Empty: no decision yet.")
     reason = serializers.CharField(source="finding.reason")
     decided_at = serializers.DateTimeField(source="finding.decided_at", allow_null=True)
     by = serializers.EmailField(source="finding.decided_by.email", default=None, allow_null=True)
@@ -61,14 +69,16 @@ class FindingRow(serializers.Serializer[services.FindingInText]):
 
 
 class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types
-    """Which places."""
+    """Filters of findings."""
 
-    undecided = StrictBooleanFilter(method="only_undecided", help_text="Findings without a decision, or with one.")
+    undecided = StrictBooleanFilter(
+        method="only_undecided", help_text="True: only findings without a decision. False: only findings with one."
+    )
     source = django_filters.ChoiceFilter(choices=TextSource.choices)
     kind = django_filters.ChoiceFilter(choices=PersonalKind.choices)
     verdict = django_filters.ChoiceFilter(choices=PersonalVerdict.choices)
     participant = django_filters.CharFilter(
-        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+        field_name="participant__external_id", max_length=200, help_text="Pseudonym of the participant."
     )
 
     class Meta:
@@ -81,7 +91,7 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes 
 
 
 class Verdict(RequestBody):
-    """What is done with some places; a later decision replaces it."""
+    """A decision about one or several findings. A later decision replaces it."""
 
     findings = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MOST), min_length=1, max_length=1000
@@ -89,12 +99,12 @@ class Verdict(RequestBody):
     verdict = serializers.ChoiceField(PersonalVerdict.choices)
     reason = serializers.CharField(
         max_length=500, required=False, allow_blank=True, default="",
-        help_text="Required to release personal data.",
+        help_text="Required if the verdict is `KEEP`.",
     )  # fmt: skip
 
 
 class DecidedRow(serializers.Serializer[Any]):
-    """What came of it."""
+    """The result of a decision."""
 
     decided = serializers.IntegerField(
         help_text=("Number of decided findings. Findings that are not in the study are ignored.")
@@ -102,7 +112,7 @@ class DecidedRow(serializers.Serializer[Any]):
 
 
 class Findings(ListEndpoint):
-    """List the places that look like personal data, with the text around each. Building a release looks for them."""
+    """List the places that look like personal data, with the text around each. The build of a release finds them."""
 
     needs: ClassVar = {"GET": Need(Role.REVIEWER)}
     shows = AuditedContent.PEOPLE
@@ -112,13 +122,13 @@ class Findings(ListEndpoint):
 
 
 class Verdicts(Endpoint):
-    """Decisions about places that look like personal data."""
+    """Decisions about findings of personal data."""
 
     needs: ClassVar = {"POST": Need(Role.REVIEWER, Scope.WRITE)}
 
     @extend_schema(request=Verdict, responses=DecidedRow)
     def post(self, request: Request, study: str) -> Response:
-        """Decide what is done with places in every release to come: released, blacked out, or the text left out."""
+        """Decide about findings for all future releases: release the place, redact it, or leave out the whole text."""
         body = self.validated(Verdict)
         verdict = PersonalVerdict(body.pop("verdict"))
         try:

@@ -71,7 +71,7 @@ class Inclusion(RequestBody):
     """Whether its judgments count."""
 
     included = serializers.BooleanField()
-    reason = serializers.CharField(max_length=LONGEST, help_text="For the record.")
+    reason = serializers.CharField(max_length=LONGEST, help_text="Reason for the decision, stored with it.")
 
 
 class Payment(RequestBody):

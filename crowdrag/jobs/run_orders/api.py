@@ -29,13 +29,18 @@ LONGEST_PROMPT = 50_000
 class ModelOrderFields(RequestBody):
     """The model, its prompt and its sampling parameters."""
 
-    endpoint = serializers.CharField(max_length=100, help_text="Name of a model that the operator allows.")
+    endpoint = serializers.CharField(max_length=100, help_text="Name of an available model.")
     prompt = serializers.CharField(
         max_length=LONGEST_PROMPT, required=False, allow_blank=True, default="",
-        help_text="Default: the last one used. A different prompt creates a new version and a new participant.",
+        help_text="Empty: the last prompt used. A different prompt creates a new version and a new participant.",
     )  # fmt: skip
     max_tokens = serializers.IntegerField(
-        min_value=16, max_value=1_000_000, required=False, allow_null=True, default=None, help_text="Per answer."
+        min_value=16,
+        max_value=1_000_000,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Maximum number of tokens per answer. Null: the server's default.",
     )
 
 
@@ -44,17 +49,22 @@ class OfCalls(serializers.Serializer[Any]):
 
     wanted = serializers.IntegerField(help_text="Number of responses to write or items to judge.")
     calls = serializers.IntegerField(source="estimate.requests")
-    stored = serializers.IntegerField(source="estimate.stored", help_text="Of these, already answered at no cost.")
+    stored = serializers.IntegerField(
+        source="estimate.stored", help_text="Number of calls whose answers are already stored. They cost nothing."
+    )
     sampled = serializers.IntegerField(
         allow_null=True, help_text=("Number of calls that the estimate is based on. Null: all calls.")
     )
     prompt_tokens = serializers.IntegerField(source="estimate.prompt_tokens")
     completion_tokens = serializers.IntegerField(source="estimate.completion_tokens")
-    cost = serializers.FloatField(source="estimate.cost", help_text="In minor units of `currency`.")
+    cost = serializers.FloatField(source="estimate.cost", help_text="Maximum cost, in minor units of `currency`.")
     currency = serializers.CharField(source="estimate.currency")
-    left = serializers.FloatField(allow_null=True, help_text="Remaining budget of the study. Null: the model is free.")
+    left = serializers.FloatField(
+        allow_null=True,
+        help_text="Remaining budget of the study, in minor units of `currency`. Null: the model is free.",
+    )
     is_over_budget = serializers.BooleanField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Null: unknown.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Expected duration in seconds. Null: unknown.")
     problem = serializers.CharField(help_text="Reason why the run cannot start. Empty if it can.")
     order = serializers.CharField(help_text="Identifies the estimated settings. Equal values mean identical settings.")
     prompts = serializers.ListField(child=serializers.CharField(), help_text="The exact text of the first call.")

@@ -26,7 +26,7 @@ READ, WRITE = Need(Role.REVIEWER), Need(Role.REVIEWER, Scope.WRITE)
 class NoteRow(serializers.ModelSerializer[StaffNote]):
     """A note of staff on a participant or on their work. Participants never see it."""
 
-    participant = serializers.CharField(source="participant.external_id", help_text="A pseudonym.")
+    participant = serializers.CharField(source="participant.external_id", help_text="Pseudonym of the participant.")
     by = serializers.EmailField(source="by.email", default=None, allow_null=True)
 
     class Meta:
@@ -38,9 +38,13 @@ class NoteRow(serializers.ModelSerializer[StaffNote]):
 class NewNote(RequestBody):
     """A note to write."""
 
-    participant = serializers.CharField(max_length=200, help_text="A pseudonym.")
+    participant = serializers.CharField(max_length=200, help_text="Pseudonym of the participant.")
     about = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, default="", help_text="ID of the task or questionnaire."
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="ID of the task or questionnaire. Empty: a note on the participant.",
     )
     text = serializers.CharField(max_length=services.MAX_LENGTH)
 
@@ -49,7 +53,7 @@ class NoteFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes wit
     """Filters of notes."""
 
     participant = django_filters.CharFilter(
-        field_name="participant__external_id", max_length=200, help_text="A pseudonym."
+        field_name="participant__external_id", max_length=200, help_text="Pseudonym of the participant."
     )
     about = django_filters.CharFilter(max_length=200, help_text="ID of the task or questionnaire.")
 

@@ -60,16 +60,29 @@ class NewStudy(RequestBody):
     title = serializers.CharField(max_length=200)
     description = serializers.CharField(required=False, allow_blank=True)
     language = serializers.CharField(
-        max_length=35, required=False, help_text="BCP 47 tag.", validators=[codes.validate_language]
+        max_length=35,
+        required=False,
+        help_text="BCP 47 tag, for example `en` or `pt-BR`.",
+        validators=[codes.validate_language],
     )
     text_licence = serializers.CharField(
-        max_length=100, required=False, help_text="SPDX licence expression.", validators=[codes.validate_licence]
+        max_length=100,
+        required=False,
+        help_text="SPDX licence expression, for example `CC-BY-4.0`.",
+        validators=[codes.validate_licence],
     )
     currency = serializers.RegexField(
-        "^[A-Z]{3}$", required=False, help_text="ISO 4217 code.", validators=[codes.validate_currency]
+        "^[A-Z]{3}$",
+        required=False,
+        help_text="ISO 4217 code, for example `EUR`.",
+        validators=[codes.validate_currency],
     )
     llm_budget = serializers.IntegerField(
-        min_value=0, max_value=10**15, required=False, allow_null=True, help_text="In minor units of the currency."
+        min_value=0,
+        max_value=10**15,
+        required=False,
+        allow_null=True,
+        help_text="Budget for language models, in minor units of the currency. Null: no budget.",
     )
 
 
@@ -145,9 +158,10 @@ class StudyDetail(Endpoint):
 
     @extend_schema(parameters=[CONFIRM], responses={202: None})
     def delete(self, request: Request, study: str) -> Response:
-        """Delete a study with all that it holds.
+        """Delete a study with all its data.
 
-        Nothing in it may be published or paid. The rows are removed in the background.
+        This is not possible if something is published or paid, or if work is in progress. The data are deleted in the
+        background.
         """
         confirmation = request.query_params.get("confirm", "")
         try:
@@ -192,7 +206,7 @@ class Restored(Endpoint):
 
 
 class MemberRow(serializers.ModelSerializer[Membership]):
-    """A member."""
+    """A member of a study."""
 
     email = serializers.EmailField(source="user.email")
     name = serializers.CharField(source="user.name")
@@ -204,7 +218,7 @@ class MemberRow(serializers.ModelSerializer[Membership]):
 
 
 class NewMember(RequestBody):
-    """A person with an account here, and their new role."""
+    """The email address of a person with an account on this server, and their role in the study."""
 
     email = serializers.EmailField(max_length=254)
     role = RoleField()

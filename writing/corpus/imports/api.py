@@ -22,7 +22,7 @@ from .forms import MAX_IMPORT_BYTES, ImportForm
 
 
 class InputRow(serializers.Serializer[Any]):
-    """A file that an import needs."""
+    """A file that an import takes."""
 
     field = serializers.CharField(source="role")
     title = serializers.CharField(source="label")
@@ -65,7 +65,7 @@ class Import(Endpoint):
 
     @extend_schema(request={"multipart/form-data": {"type": "object"}}, responses={202: RunRow})
     def post(self, request: Request, study: str, name: str) -> Response:
-        """Start an import with uploaded files, each in the field of its name.
+        """Start an import with uploaded files, each in the field with its name.
 
         Returns the run. Problems of the files are in its `problems`.
         """
