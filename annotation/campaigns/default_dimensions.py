@@ -64,7 +64,7 @@ DIMENSIONS = (
         _("Breadth of coverage"),
         _("Which response looks at more aspects of the topic?"),
         _("A response covers a topic broadly if it takes up many of the aspects that the topic has."),
-        _("At how many aspects of the topic does the response look?"),
+        _("How many aspects of the topic does the response look at?"),
         _("narrow"),
         _("broad"),
     ),

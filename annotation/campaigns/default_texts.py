@@ -16,32 +16,32 @@ from ..models import Dimension
 LONGEST_TEXT: Final = 50_000
 
 _PAIRWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get questions that people asked. Each has two answers, A on the
-left and B on the right (on a phone, you switch between them). For each pair, you say which answer is better on several
-aspects. There are no right or wrong opinions. We ask several people about the same pairs.
+We want to know **what makes a response useful**. You get questions that people asked. Each has two responses, A on
+the left and B on the right (on a phone, you switch between them). For each pair, you say which response is better on
+several aspects. There are no right or wrong opinions. We ask several people about the same pairs.
 
-- **Read the question, then read both answers to the end.** Judge only the text you see. Do not look anything up. Do
+- **Read the question, then read both responses to the end.** Judge only the text you see. Do not look anything up. Do
   not judge whether you agree with the text.
-- **Judge each question separately.** An answer can be easier to follow and still cover less. Judge each pair
+- **Judge each question separately.** A response can be easier to follow and still cover less. Judge each pair
   separately too.
 {neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them,
-  and do not prefer an answer because it has more of them.
+  and do not prefer a response because it has more of them.
 """)
 _POINTWISE: Final = _("""\
-We want to know **what makes an answer useful**. You get questions that people asked. Each has one answer. For each, you
-say how good the answer is on several aspects, on a scale with two ends. There are no right or wrong opinions. We ask
-several people about the same answers.
+We want to know **what makes a response useful**. You get questions that people asked. Each has one response. For
+each, you say how good the response is on several aspects, on a scale with two ends. There are no right or wrong
+opinions. We ask several people about the same responses.
 
-- **Read the question, then read the answer to the end.** Judge only the text you see. Do not look anything up. Do not
-  judge whether you agree with the text.
-- **Judge each question separately.** An answer can be easy to follow and still cover little. Judge each answer
+- **Read the question, then read the response to the end.** Judge only the text you see. Do not look anything up. Do
+  not judge whether you agree with the text.
+- **Judge each question separately.** A response can be easy to follow and still cover little. Judge each response
   separately too.
 - **Use the whole scale.** Use the ends for clear cases.
-- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and
-  do not rate an answer higher because it has more of them.
+- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and do not
+  rate a response higher because it has more of them.
 """)
 _NEUTRAL: Final = _("""\
-- **“{label}”** is for answers that are really alike on that aspect. Do not use it just because it is hard to decide.
+- **“{label}”** is for responses that are really alike on that aspect. Do not use it just because it is hard to decide.
 """)
 _ASKED: Final = _("""\
 

@@ -31,7 +31,7 @@ def activities_of(study: Study) -> list[Activity]:
 
 def title(campaign: Campaign) -> str:
     """Return the title of a campaign for judges. Its name is internal and may reveal too much."""
-    return _("Rate answers") if campaign.kind == CampaignKind.POINTWISE else _("Compare answers")
+    return _("Rate responses") if campaign.kind == CampaignKind.POINTWISE else _("Compare responses")
 
 
 def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
@@ -87,13 +87,13 @@ def has_checks(campaign: Campaign) -> bool:
 def _what(campaign: Campaign) -> str:
     if campaign.kind == CampaignKind.POINTWISE:
         what = _(
-            "You read questions, each with one answer. You rate each answer on several aspects. You do not need to "
+            "You read questions, each with one response. You rate each response on several aspects. You do not need to "
             "look anything up."
         )
     else:
         what = _(
-            "You read questions, each with two answers. You choose the better answer on several aspects. You do not "
-            "need to look anything up."
+            "You read questions, each with two responses. You choose the better response on several aspects. You do "
+            "not need to look anything up."
         )
     return " ".join([what, *_size(campaign)])
 
@@ -105,12 +105,12 @@ def _size(campaign: Campaign) -> list[str]:
     examples = TrainingItem.objects.filter(campaign=campaign).count() or int(practice.applies(campaign))
     if size.items:
         if campaign.kind == CampaignKind.POINTWISE:
-            things = ngettext("%(n)s answer", "%(n)s answers", size.items) % {"n": size.items}
+            things = ngettext("%(n)s response", "%(n)s responses", size.items) % {"n": size.items}
         else:
-            things = ngettext("%(n)s pair of answers", "%(n)s pairs of answers", size.items) % {"n": size.items}
+            things = ngettext("%(n)s pair of responses", "%(n)s pairs of responses", size.items) % {"n": size.items}
         questions = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
         if campaign.kind == CampaignKind.POINTWISE:
-            message = _("A questionnaire has %(things)s, with %(asked)s about each answer.")
+            message = _("A questionnaire has %(things)s, with %(asked)s about each response.")
         else:
             message = _("A questionnaire has %(things)s, with %(asked)s about each pair.")
         parts.append(message % {"things": things, "asked": questions})

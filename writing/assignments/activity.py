@@ -35,13 +35,13 @@ def offer(study: Study) -> Offer | None:
     words = sorted(set(plan.styles.values_list("target_words", flat=True)))
     word_range = f"{words[0]}–{words[-1]}" if len(words) > 1 else str(words[0] if words else 250)
     what = _(
-        "You read a question and passages that a search engine found for it. From the passages, you write an answer of "
-        "about %(words)s words in an editor in your browser. You cite the source of each claim."
+        "You read a question and passages that a search engine found for it. From the passages, you write a response "
+        "of about %(words)s words in an editor in your browser. You cite the source of each claim."
     )
     if plan.trial_topics.exists():
         what = f"{what} {_('The first responses are a trial. They are paid, and you continue when they are accepted.')}"
     return Offer(
-        title=_("Write answers from sources"),
+        title=_("Write responses from sources"),
         what=what % {"words": word_range},
         minutes=plan.minutes,
         pay=plan.pay,

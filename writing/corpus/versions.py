@@ -39,7 +39,7 @@ def current(model: type[V], *, study: Study, names: Iterable[str] | None = None)
 
 
 _TASK = _(
-    "Write a response of about 250 words to the query, from the passages beside the editor. "
+    "Write a response of about 250 words to the question, from the passages beside the editor. "
     "Cite every claim that you take from a passage by its number in brackets, right behind the claim: [0]. "
     "Cite several where several say it: [3, 7]. Do not use a language model."
 )
@@ -47,7 +47,7 @@ _TASK = _(
 DEFAULT_STYLES = {
     "bullet": (
         _("Bulleted list"),
-        _("List all the points that matter to the query as a bulleted list, one point a line."),
+        _("List all the points that matter to the question as a bulleted list, one point a line."),
     ),
     "essay": (_("Essay"), _("Begin with a clear thesis, then give the arguments, and end with a conclusion.")),
     "news": (
