@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 
 from crowdrag.jobs import run_files
-from crowdrag.jobs.models import Upload
+from crowdrag.jobs.models import MAX_UPLOAD_BYTES, Upload
 from crowdrag.studies.models import Study, User
 from writing.models import Style
 
@@ -21,8 +21,6 @@ from .experiment import BadParameterError, Experiment
 from .question_sets import FORMATS, BadFileError
 
 MOST_SEED: Final = 2**31 - 1
-#: Larger files are imported with the command.
-MAX_BYTES: Final = 200 * 1024 * 1024
 SHOWN_UPLOADS: Final = 50
 #: The default number of questions: enough to judge the results.
 QUERIES: Final = 100
@@ -174,9 +172,9 @@ class ExperimentForm(forms.Form):
         return cleaned
 
     def _store(self, uploaded: "UploadedFile[bytes]") -> None:
-        if uploaded.size is not None and uploaded.size > MAX_BYTES:
+        if uploaded.size is not None and uploaded.size > MAX_UPLOAD_BYTES:
             message = "This file is larger than %(most)s. Start the experiment with its command instead."
-            self.add_error("file", message % {"most": filesizeformat(MAX_BYTES)})
+            self.add_error("file", message % {"most": filesizeformat(MAX_UPLOAD_BYTES)})
             return
         stored = run_files.store_upload(study=self.study, source=uploaded, by=self.by)
         try:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.models import Run
+from crowdrag.jobs.models import MAX_UPLOAD_BYTES, Run
 from crowdrag.jobs.run_orders.views import order_run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
@@ -21,7 +21,7 @@ from ..reports import comparison
 from . import experiment as experiments
 from . import queries as experiments_queries
 from . import services
-from .forms import MAX_BYTES, ExperimentForm, initial
+from .forms import ExperimentForm, initial
 from .question_sets import BadCollectionError
 
 INVALID = 422
@@ -38,7 +38,7 @@ def listing(request: HttpRequest, study: Study) -> HttpResponse:
     return render(request, "analysis/experiments/list.html", context)
 
 
-@study_page(Role.EDITOR, max_bytes=MAX_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+@study_page(Role.EDITOR, max_bytes=MAX_UPLOAD_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Show an experiment's form, then its cost, then start it."""

@@ -5,7 +5,7 @@ The scripts fill in names in braces. Messages with counts have the forms `name.o
 
 from django.utils.translation import gettext as _
 
-from writing.editor.script_messages import deadline
+from crowdrag.assignments.script_messages import deadline
 
 
 def questionnaire() -> dict[str, str]:

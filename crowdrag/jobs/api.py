@@ -19,7 +19,7 @@ from crowdrag.studies.enums import Role
 
 from . import kinds, lifecycle, run_files
 from .enums import RunState
-from .models import Artifact, Run, Upload
+from .models import MAX_UPLOAD_BYTES, Artifact, Run, Upload
 
 
 class RunRow(serializers.ModelSerializer[Run]):
@@ -161,10 +161,6 @@ class Artifacts(ListEndpoint):
         """Return the run's files."""
         run = self.one(Run.objects.filter(study=self.study), key=self.kwargs["key"])
         return Artifact.objects.filter(run=run)
-
-
-#: The same limit as on pages; larger files need the command.
-MAX_UPLOAD_BYTES = 200 * 1024 * 1024
 
 
 class UploadRow(serializers.ModelSerializer[Upload]):

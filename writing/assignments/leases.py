@@ -1,7 +1,7 @@
 """Leases of writing tasks: how long a writer keeps a claimed task.
 
 A lease lasts for hours after the last activity, so that a laptop may sleep. Late writers may resume if the slot is
-free. The editor renews the lease: `LockedTask.extend_claim` in writing/editor/sessions.py.
+free. The editor renews the lease: `LockedTask.renew_lease` in writing/editor/sessions.py.
 """
 
 import logging

@@ -94,7 +94,7 @@ def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
     stored = _append(key, batch, payload, now, changes=batch.extent.changes)
     if stored is not None:
         task, fenced = stored
-        task.extend_claim(now)
+        task.renew_lease(now)
         return _receipt(batch, task, fenced)
     return _look_closer(key, batch, payload, now)
 
@@ -117,7 +117,7 @@ def _look_closer(key: sessions.TokenKey, batch: Batch, payload: bytes, now: date
         task.take_back()
     if _append(key, batch, payload, now, changes=False) is None:
         raise sessions.ClosedError("The writer withdrew in this moment.")
-    task.extend_claim(now)
+    task.renew_lease(now)
     return _receipt(batch, task, fenced)
 
 

@@ -5,26 +5,12 @@ Scripts replace names in braces. Messages with a count have two forms, `name.one
 
 from django.utils.translation import gettext as _
 
+from crowdrag.assignments.script_messages import deadline
+
 
 def editor() -> dict[str, str]:
     """Return all messages by name."""
     return {**_text(), **_passages(), **_findings(), **_saving(), **_finishing(), **_branches(), **deadline()}
-
-
-def deadline() -> dict[str, str]:
-    """Return the messages of static/js/assignments/deadline.js, for texts and questionnaires."""
-    return {
-        "due": _("Due {time}"),
-        "due.within": _("(in {left})"),
-        "due.minutes.one": _("{n} min"),
-        "due.minutes.other": _("{n} min"),
-        "due.hours.one": _("{n} h"),
-        "due.hours.other": _("{n} h"),
-        "due.over": _("Time is up"),
-        "due.soon": _("Your time for this task ends at {time}, in {left}. Do you need more time?"),
-        "due.kept": _("You have more time now. Due {time}."),
-        "due.failed": _("There is no connection to the server. Your time could not be extended. Try again."),
-    }
 
 
 def _text() -> dict[str, str]:

@@ -61,7 +61,7 @@ def read_token(token: str) -> TokenKey:
 
 
 # Extend a claim only by at least this much, to avoid an update with each batch.
-LEAST_GAIN = timedelta(seconds=60)
+LEAST_RENEWAL = timedelta(seconds=60)
 # In these states, a task's log accepts events. `RETURNED` is included so that text typed before the end of a lease is
 # not lost.
 GROWING = (TaskState.CLAIMED, TaskState.RETURNED)
@@ -103,13 +103,13 @@ class LockedTask:
         """Whether the log accepts events: never after the writer withdrew."""
         return self.state in GROWING and not self.has_left
 
-    def extend_claim(self, now: datetime) -> None:
+    def renew_lease(self, now: datetime) -> None:
         """Extend a claimed task's lease to the plan's length from now."""
         if self.state != TaskState.CLAIMED:
             return
         hours = self.lease_hours or WritingPlan._meta.get_field("lease_hours").default
         until = now + timedelta(hours=hours)
-        if self.lease_until is None or until - self.lease_until >= LEAST_GAIN:
+        if self.lease_until is None or until - self.lease_until >= LEAST_RENEWAL:
             self.lease_until = until
             WritingTask.objects.filter(pk=self.pk, state=TaskState.CLAIMED).update(lease_until=until)
 
@@ -186,7 +186,7 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
             opened_at=now,
             last_at=now,
         )
-        held.extend_claim(now)
+        held.renew_lease(now)
         held.take_back()
         history = session_history(log)
     text, others = _state(history)
@@ -277,7 +277,7 @@ def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewa
         held = lock_task(task.pk)
         sessions = list(EditingSession.objects.filter(log__task=task, number__gte=number).order_by("number"))
         if held is not None and held.grows and sessions:
-            held.extend_claim(now)
+            held.renew_lease(now)
     if held is None or not held.grows:
         raise ClosedError("This text no longer accepts changes.")
     if not sessions or sessions[0].number != number:

@@ -82,7 +82,7 @@ def test_what_starts_is_what_was_estimated(study):
 
 
 def test_a_form_that_is_wrong_says_which_field_is(study, monkeypatch):
-    monkeypatch.setattr("analysis.experiments.forms.MAX_BYTES", 1000)
+    monkeypatch.setattr("analysis.experiments.forms.MAX_UPLOAD_BYTES", 1000)
     editor, other = member_of(study), furnish(StudyFactory())
     member_of(other).post(form_of(other), TOLD | {"source": "bank", "file": SimpleUploadedFile("a.gz", bank())})
     strange = {"source": "bank", "upload": str(Upload.objects.get().pk)}
