@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
@@ -165,6 +166,7 @@ def due(*, now: datetime) -> Iterator[Run]:
 def start_first_due(*, now: datetime) -> list[Run]:
     """Start the first analysis of each study with a campaign whose questionnaires are all accepted; return the runs."""
     of_campaign = Slot.objects.filter(campaign=OuterRef("pk"))
+    # The second condition is part of the third, and answered by an index.
     complete = Campaign.objects.filter(
         Exists(of_campaign),
         ~Exists(of_campaign.open()),
@@ -178,8 +180,7 @@ def start_first_due(*, now: datetime) -> list[Run]:
 def start_first_after(run: Run, now: datetime) -> None:
     """Start the first analysis of a study when a run of a model judge is done; call it at the end of each run."""
     if run.kind == judge_run.KIND and run.state == RunState.DONE:
-        for study in _never_analysed().filter(pk=run.study_id):
-            _start_first(study, now)
+        _start_first(run.study, now)
 
 
 def _never_analysed() -> QuerySet[Study]:
@@ -187,7 +188,12 @@ def _never_analysed() -> QuerySet[Study]:
     return Study.objects.filter(~Exists(analyses), archived_at__isnull=True, deletion_requested_at__isnull=True)
 
 
+@transaction.atomic
 def _start_first(study: Study, now: datetime) -> Run | None:
+    # The study's row is the lock: two judges that are done at once start one analysis.
+    Study.objects.select_for_update(no_key=True).filter(pk=study.pk).first()
+    if not _never_analysed().filter(pk=study.pk).exists():
+        return None
     with suppress(queries.NothingToAnalyseError):
         return services.start(study=study, now=now)
     return None

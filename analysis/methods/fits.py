@@ -68,14 +68,8 @@ class Fit:
 
     @property
     def posterior(self) -> Floats:
-        """Probability of each label of each unit, shape (n_units, n_values); NaN for units without votes.
-
-        Without a model: the shares of the votes.
-        """
-        if self.model is None:
-            votes = self.counts.sum(axis=1, keepdims=True)
-            shares: Floats = np.divide(self.counts, votes, out=np.full(self.counts.shape, np.nan), where=votes > 0)
-            return shares
+        """Probability of each label of each unit, shape (n_units, n_values)."""
+        assert self.model is not None
         return self.model.posterior if self.averaged is None else self.averaged.posterior
 
     @property

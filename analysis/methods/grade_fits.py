@@ -65,11 +65,11 @@ class Comparisons:
     @property
     def of_votes(self) -> bool:
         """Whether the comparisons are votes."""
-        return bool(self.coder[0] >= 0)
+        return bool((self.coder >= 0).any())
 
     @property
     def is_uncorrected(self) -> bool:
-        """Whether the labels are single votes, which nothing says to be right."""
+        """Whether the comparisons are single votes of equal weight, since the judges' competence is unknown."""
         return self.fits[0].model is None
 
     @property
@@ -180,7 +180,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
     """Return the comparisons of a pool, from gold labels or votes; None if no dimension has labels.
 
     Dimensions without a fit are left out. If no dimension has one because each pair has a single vote (from one model
-    judge, for example), the votes are the labels.
+    judge, for example), the comparisons are these votes, with weight 1.
     """
     preferences = tuple(fit for fit in fitted.fits if fit.dimension.is_preference)
     fits = tuple(fit for fit in preferences if fit.model is not None)
@@ -189,7 +189,7 @@ def comparisons_of(fitted: Fitted, grades_from: str) -> Comparisons | None:
         return None
     parts: list[tuple[np.ndarray, ...]] = []
     for number, fit in enumerate(fits):
-        if grades_from == VOTES:
+        if grades_from == VOTES or fit.model is None:
             unit, coder, value = fit.seen
             outcome = value - 1.0
             weight = np.ones(len(unit)) if fit.model is None else 1.0 - fit.spam_probability[coder]
@@ -385,6 +385,7 @@ def of_labels_left_open(comparisons: Comparisons, draws: KeyedRng) -> Draw:
     c = comparisons
     below = np.empty((len(c.unit), 2))
     for d, fit in enumerate(c.fits):
+        assert fit.model is not None
         in_fit = c.fit == d
         below[in_fit] = np.cumsum(fit.posterior[c.unit[in_fit]], axis=1)[:, :2]
 

@@ -65,7 +65,7 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
 def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str, Any]:
     """Rows by dimension, with a cell for each split and coders, and the means; no rows if nothing was judged twice."""
     if all(row["alpha"] is None and not row["items"] for row in rows):
-        rows = []  # nothing was judged twice
+        rows = []
     keys = list(dict.fromkeys((row["split"], row["coders"]) for row in rows))
     keys.sort(key=lambda key: (list(Split).index(Split(key[0])), list(Coders).index(Coders(key[1]))))
     cells = {(row["dimension"], row["split"], row["coders"]): row for row in rows}

@@ -15,7 +15,7 @@ from ..agreement.compute import ONE_TOPIC
 from ..context import Context, Tables
 from ..grade_fits import Graded
 from ..reusable_fits import packed, unpacked
-from ..settings import VOTES, named_rng
+from ..settings import named_rng
 
 #: A topic and a dimension.
 Problem = tuple[str, str]
@@ -135,7 +135,7 @@ def grade_rows(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | 
         return list(
             chain.from_iterable(_make_rows(analysed, graded, grade_fits.mean_rank_quantiles(imputed.grade)).values())
         )
-    standing = {} if graded.comparisons.is_uncorrected else _standing(analysed)
+    standing = _standing(analysed, graded.comparisons)
     anew = np.array([problem not in standing for problem in problems])
     part = grade_fits.only(graded, anew)
     new_rows = _make_rows(analysed, part, _rank_intervals(analysed, part))
@@ -177,7 +177,7 @@ def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
     """
     problems, settings = len(graded.comparisons.problems), analysed.settings
     cells = max(1, len(graded.comparisons.unit) * settings.resamples)
-    size = max(1, problems * grade_fits.CELLS_AT_ONCE // cells) if settings.grades_from != VOTES else problems
+    size = max(1, problems * grade_fits.CELLS_AT_ONCE // cells) if not graded.comparisons.of_votes else problems
     ends = []
     for begin in range(0, max(problems, 1), max(size, 1)):
         some = (np.arange(problems) >= begin) & (np.arange(problems) < begin + size)
@@ -190,7 +190,7 @@ def _rank_intervals(analysed: Context, graded: Graded) -> tuple[Floats, Floats]:
 def _draw(analysed: Context, graded: Graded) -> grade_fits.Draw:
     """Return the source of the comparisons in each draw: votes, or labels from their posterior."""
     c, seed = graded.comparisons, analysed.seed
-    if analysed.settings.grades_from == VOTES:
+    if c.of_votes:
         return grade_fits.of_votes_drawn(c, named_rng(seed, "votes of grades"))
     names = [fit.dimension.name for fit in c.fits]
     pairs = zip(c.unit.tolist(), c.fit.tolist(), strict=True)
@@ -205,9 +205,9 @@ def _draws(analysed: Context, labels: list[tuple[str, str, str]]) -> KeyedRng:
     return KeyedRng(keys, named_rng(analysed.seed, "labels of grades"))
 
 
-def _standing(analysed: Context) -> dict[Problem, list[Row]]:
+def _standing(analysed: Context, comparisons: grade_fits.Comparisons) -> dict[Problem, list[Row]]:
     """Return the earlier rows of topics and dimensions whose labels and draws are all unchanged."""
-    if analysed.earlier is None or analysed.settings.grades_from == VOTES:
+    if analysed.earlier is None or comparisons.of_votes:
         return {}
     before = analysed.earlier.tables
     labels = _by_problem(analysed.inputs, analysed.tables["gold"])

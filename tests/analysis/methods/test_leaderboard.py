@@ -113,7 +113,7 @@ def test_one_writer_alone_is_not_ranked_and_without_labels_nobody_is():
     assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
 
 
-def test_single_votes_are_the_labels_and_say_so(tables):
+def test_single_votes_are_the_comparisons_and_say_so(tables):
     """One judge: the votes, whether they are taken as labels or as votes, make one model; nothing corrects them."""
     votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of().items()}
     alone = tables_of(votes)
@@ -124,6 +124,8 @@ def test_single_votes_are_the_labels_and_say_so(tables):
     assert all(UNCORRECTED in row["note"] for row in rows)
     assert not any(UNCORRECTED in row.get("note", "") for row in people(tables))
     assert all(row["label"] is None for row in alone["gold"])
+    # One vote says nothing about what another would have been: no interval, not one without width.
+    assert {(row["rank_low"], row["rank_high"], bool(row["note"])) for row in alone["grades"]} == {(None, None, True)}
     assert alone["leaderboard_tests"]
 
 
