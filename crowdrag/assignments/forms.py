@@ -12,14 +12,6 @@ LONGEST = 2000
 NOTE = forms.Textarea(attrs={"rows": 4, "autofocus": True})
 
 
-class BulkAcceptForm(forms.Form):
-    """Accept all selected work: each piece is paid in full."""
-
-    note = forms.CharField(
-        label="Note to all of them", required=False, widget=forms.Textarea(attrs={"rows": 3}), max_length=LONGEST
-    )
-
-
 class BulkRejectForm(forms.Form):
     """Reject all selected work for one reason."""
 

@@ -160,9 +160,9 @@ def undo_decision(*, task: WritingTask, by: User, now: datetime, at: datetime | 
     return task
 
 
-def accept_each(*, tasks: Iterable[WritingTask], note: str = "", by: User, now: datetime) -> BulkResult:
+def accept_each(*, tasks: Iterable[WritingTask], by: User, now: datetime) -> BulkResult:
     """Accept all given responses that await review; skip those that cannot be accepted."""
-    return bulk.for_each(_waiting(tasks), lambda one: accept(task=one, note=note, by=by, now=now), REFUSALS)
+    return bulk.for_each(_waiting(tasks), lambda one: accept(task=one, by=by, now=now), REFUSALS)
 
 
 def reject_each(

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from crowdrag.assignments import assignees, undo
 from crowdrag.assignments.bulk import BulkResult
-from crowdrag.assignments.forms import AssigneeForm, BulkAcceptForm, BulkRejectForm, BulkRevisionForm, UndoForm
+from crowdrag.assignments.forms import AssigneeForm, BulkRejectForm, BulkRevisionForm, UndoForm
 from crowdrag.assignments.problems import WorkProblem
 from crowdrag.assignments.review_locks import resent_fields, typed_texts
 from crowdrag.recruitment.platform_actions import ActionError
@@ -36,8 +36,8 @@ from .forms import AcceptForm, InclusionForm, PayForm, QueueForm, RejectForm, Re
 PER_PAGE = 50
 FILTERS = ("style", "writer", "trial", "signals", "assigned")
 DECISIONS = {"accept": AcceptForm, "reject": RejectForm, "send_back": SendBackForm}
-BULK: dict[str, type[Form]] = {"accept": BulkAcceptForm, "reject": BulkRejectForm, "send_back": BulkRevisionForm}
-DECIDED = {"accept": "accepted", "reject": "rejected", "send_back": "sent back for revision"}
+BULK: dict[str, type[Form]] = {"reject": BulkRejectForm, "send_back": BulkRevisionForm}
+DECIDED = {"reject": "rejected", "send_back": "sent back for revision"}
 SAID = {
     "reject": "Rejected, and left out of the analysis.",
     "send_back": "Sent back: the writer finds your words and their text.",
@@ -79,20 +79,25 @@ def review_queue(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @audited(AuditedContent.PEOPLE)
 def review_bulk(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show the number and cost of the selected responses; decide about them after confirmation."""
+    """Accept or assign the selected responses; reject them or request revisions after a text was entered."""
     name, by, now = request.POST.get("decision", ""), _user(request), timezone.now()
     selection = queue.selected(study, request.POST.getlist("selected"), by, now)
     if name == "assign" and selection.rows:
         return _assign(request, study, selection.rows, "review_queue")
-    if name not in BULK or not selection.rows:
+    to_queue = redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+    if not (name == "accept" or name in BULK) or not selection.rows:
         messages.error(request, "Select at least one response that awaits review.")
-        return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+        return to_queue
+    if name == "accept":  # at once: it can be undone
+        result = services.accept_each(tasks=selection.rows, by=by, now=now)
+        _report(request, f"{result.done} accepted.", result)
+        return to_queue
     is_confirmed = "confirmed" in request.POST
     form = BULK[name](request.POST if is_confirmed else None)
     if is_confirmed and form.is_valid():
         result = _decide_each(name, form, {"tasks": selection.rows, "by": by, "now": now})
         _report(request, f"{result.done} {DECIDED[name]}.", result)
-        return redirect(f"{reverse('review_queue', args=[study.slug])}{_query(request.GET)}")
+        return to_queue
     context = {
         "selection": selection,
         "replies": saved_replies.by_kind(study),
@@ -276,8 +281,6 @@ def _assign(request: HttpRequest, study: Study, tasks: list[WritingTask], back: 
 
 
 def _decide_each(name: str, form: Any, who: dict[str, Any]) -> BulkResult:
-    if name == "accept":
-        return services.accept_each(note=form.cleaned_data["note"], **who)
     if name == "reject":
         return services.reject_each(reason=form.cleaned_data["reason"], in_full=form.in_full, **who)
     return services.send_back_each(note=form.cleaned_data["note"], **who)

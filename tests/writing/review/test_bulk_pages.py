@@ -37,14 +37,13 @@ def states(*tasks: WritingTask) -> list[str]:
     return [WritingTask.objects.get(pk=task.pk).state for task in tasks]
 
 
-def test_selected_responses_are_decided_once_confirmed_and_undone_as_one(member: Any, client: Client, at: Any) -> None:
+def test_selected_responses_are_accepted_at_once_and_undone_as_one(member: Any, client: Client, at: Any) -> None:
     tasks = [submitted(member.study, minutes=number, pay=150) for number in range(3)]
     selected = [task.external_id for task in tasks[:2]]
-    asked = client.post(at("bulk/"), {"decision": "accept", "selected": selected})
+    asked = client.post(at("bulk/"), {"decision": "reject", "selected": selected})
     assert (asked.context["selection"].count, asked.context["selection"].owed) == (2, 300)
     assert states(*tasks) == [S.SUBMITTED] * 3
-    fields = {"decision": "accept", "selected": selected, "confirmed": "yes", "note": "Thank you."}
-    assert client.post(at("bulk/"), fields)["Location"] == at("")
+    assert client.post(at("bulk/"), {"decision": "accept", "selected": selected})["Location"] == at("")
     assert states(*tasks) == [S.ACCEPTED, S.ACCEPTED, S.SUBMITTED]
     [recent] = client.get(at("")).context["recent"]
     for moment in ("yesterday", recent.at.isoformat(), recent.at.isoformat()):
