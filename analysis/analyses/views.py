@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Pair
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run
+from crowdrag.jobs.views import redirect_to_started
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study
@@ -121,7 +122,7 @@ def analyse(request: HttpRequest, study: Study) -> HttpResponse:
     except services.NothingToAnalyseError as error:
         messages.error(request, str(error))
         return redirect("results", slug=study.slug)
-    return redirect("run", slug=study.slug, key=run.key)
+    return redirect_to_started(request, run)
 
 
 def _refuse(request: HttpRequest, study: Study, form: AnalysisForm) -> HttpResponse:
@@ -196,7 +197,7 @@ def start(request: HttpRequest, study: Study) -> HttpResponse:
     except (BadParameterError, bertscore_runs.NothingToCompareError) as error:
         messages.error(request, str(error))
         return redirect("reference_metrics", slug=study.slug)
-    return redirect("run", slug=study.slug, key=run.key)
+    return redirect_to_started(request, run)
 
 
 @study_page(Role.VIEWER)

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
@@ -21,6 +22,8 @@ from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat
 from .templatetags.jobs import column_name, plainly
 
 PER_PAGE = 25
+# Session key: the run that the user has just started.
+STARTED = "started_run"
 
 
 @study_page(Role.VIEWER)
@@ -54,9 +57,11 @@ SHOWN_UNITS = 50
 
 @study_page(Role.VIEWER)
 def run_page(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResponse:
-    """Show a run."""
+    """Show a run; show its result instead to the user who has just started it, if it has ended already."""
     run = _run(study, key)
     kind = kinds.find(run.kind)
+    if request.session.pop(STARTED, "") == str(key) and (address := _lead_on(request, run)):
+        return redirect(address)
     failed = run.units.filter(state=UnitState.FAILED)
     context = _progress_context(run) | {
         "artifacts": run.artifacts.order_by("name", "id"),
@@ -81,12 +86,26 @@ def run_progress(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpResp
     run = _run(study, key)
     if run.is_active:
         return render(request, "jobs/run.html#moving", _progress_context(run))
+    address = _lead_on(request, run)
+    return HttpResponseClientRedirect(address) if address else HttpResponseClientRefresh()
+
+
+def redirect_to_started(request: HttpRequest, run: Run) -> HttpResponse:
+    """Redirect to the page of a run that the user has just started."""
+    request.session[STARTED] = str(run.key)
+    address = reverse("run", args=[run.study.slug, run.key])
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
+
+
+def _lead_on(request: HttpRequest, run: Run) -> str | None:
+    """Return the address of the result if people who waited for the run are shown it at once, with a message."""
     kind, address = kinds.find(run.kind), _result_url(run)
-    if kind is not None and kind.leads_on and address and not _warnings(run):
+    if kind is None or not kind.leads_on or _warnings(run):
+        return None
+    if address:
         counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in _summary(run).items())
         messages.success(request, f"Finished. {counts}")
-        return HttpResponseClientRedirect(address)
-    return HttpResponseClientRefresh()
+    return address
 
 
 @study_page(Role.EDITOR)

@@ -339,11 +339,14 @@ def test_an_import_that_ends_well_leads_on(editor: tuple[Client, Any]) -> None:
     client, study = editor
     upload = SimpleUploadedFile("mine.csv", WIDE.replace(b" [0]", b""))
     columns = uploaded(client, study, upload)
-    client.post(columns, {"column-1": "question", "column-2": "responses", "column-3": "responses"})
+    page = client.post(columns, {"column-1": "question", "column-2": "responses", "column-3": "responses"})["Location"]
     run = Run.objects.get()
     assert worker.work_next(run)
     progress = client.get(reverse("run_progress", args=[study.slug, run.key]))
     assert progress["HX-Redirect"] == reverse("study", args=[study.slug])
+    # An import can end before its page is shown. Later the page can be read.
+    assert client.get(page)["Location"] == reverse("study", args=[study.slug])
+    assert client.get(page).status_code == 200
 
 
 @pytest.mark.django_db

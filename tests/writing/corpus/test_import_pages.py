@@ -76,7 +76,7 @@ def test_an_upload_becomes_a_run_that_stores_it(study: Study, client: Client) ->
     assert run.parameters["inputs"] == [{"role": "file", "upload": kept.pk}]
     assert (run.state, run.summary["topics"]) == (RunState.DONE, 2)
     assert Topic.objects.filter(study=study).count() == 2
-    assert client.get(response["Location"]).status_code == 200
+    assert client.get(response["Location"], follow=True).status_code == 200
 
 
 def test_htmx_is_sent_to_the_run_with_several_files_and_options(study: Study, client: Client) -> None:

@@ -13,6 +13,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from crowdrag.jobs import kinds, run_files
 from crowdrag.jobs.models import Run, Upload
+from crowdrag.jobs.views import redirect_to_started
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
@@ -41,7 +42,7 @@ def import_delete(request: HttpRequest, study: Study, key: uuid.UUID) -> HttpRes
     except removal.NotDeletableError as error:
         messages.error(request, str(error))
         return redirect("import", slug=study.slug)
-    return redirect("run", study.slug, run.key)
+    return redirect_to_started(request, run)
 
 
 @study_page(Role.EDITOR, max_bytes=MAX_IMPORT_BYTES)
@@ -62,7 +63,7 @@ def import_form(request: HttpRequest, study: Study, name: str) -> HttpResponse:
         address = f"{reverse('import_columns', args=[study.slug, name, upload.pk])}?{query.urlencode()}"
     else:
         run = importers.start(study=study, importer=importer, files=form.files_by_role, options=form.options, by=by)
-        address = reverse("run", args=[study.slug, run.key])
+        return redirect_to_started(request, run)
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
 
 
@@ -74,7 +75,7 @@ def import_paste(request: HttpRequest, study: Study) -> HttpResponse:
         files = {"file": [ContentFile(form.content, name="Pasted questions.txt")]}
         importer = importers.get("questions")
         run = importers.start(study=study, importer=importer, files=files, by=request.user)  # type: ignore[arg-type]
-        return redirect("run", study.slug, run.key)
+        return redirect_to_started(request, run)
     context = {"form": form, "section": "import"}
     return render(request, "writing/corpus/imports/paste.html", context, status=422 if form.errors else 200)
 
@@ -100,7 +101,7 @@ def import_columns(request: HttpRequest, study: Study, name: str, key: int) -> H
         chosen = {name: form.cleaned_data[name] for name in COLUMN_OPTIONS}
         options = {COLUMNS: form.roles, "style": style} | chosen
         run = importers.start(study=study, importer=importer, files={"file": upload}, options=options, by=request.user)  # type: ignore[arg-type]
-        return redirect("run", study.slug, run.key)
+        return redirect_to_started(request, run)
     if request.method == "POST":
         rules = form.rules(style) if is_valid else None
         check = rules and csv_citations.check(study=study, member=member, roles=form.roles, rules=rules)
