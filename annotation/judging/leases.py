@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
-from crowdrag.assignments.lifecycle import LEASE_OVER
+from crowdrag.assignments.lifecycle import LEASE_OVER, LEAST_RENEWAL
 from crowdrag.assignments.problems import NotAllowed
 from crowdrag.studies.models import Participant
 
@@ -18,8 +18,6 @@ from .lifecycle import ASSIGNMENTS
 
 # States that do not count as judged: the slot is free for others.
 NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
-# Smaller extensions are not stored, so that frequent answers do not write a second row each time.
-LEAST_RENEWAL = timedelta(minutes=1)
 
 _THEIRS: Final = f"""
     SELECT {prepared_statements.columns(Assignment, "mine")} FROM annotation_assignment mine

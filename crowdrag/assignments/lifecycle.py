@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, Generic, TypeVar
 
 from django.db import transaction
@@ -24,6 +24,8 @@ PROMISED: Final = frozenset({ACCEPTED, PART, REVERSED})
 MAX_AMOUNT: Final = 2_147_483_647
 # The cause of transitions by the sweep.
 LEASE_OVER: Final = "lease over"
+# Smaller extensions of a lease are not stored, so that frequent activity does not write a second row each time.
+LEAST_RENEWAL: Final = timedelta(minutes=1)
 log = logging.getLogger(__name__)
 
 

@@ -14,6 +14,8 @@ from typing import Any
 from django.core import signing
 from django.db import connection, transaction
 
+from crowdrag.assignments.lifecycle import LEAST_RENEWAL
+
 from ..assignments import steps
 from ..enums import LogSource, TaskState
 from ..models import EditingSession, LogBatch, WritingLog, WritingPlan, WritingTask
@@ -60,8 +62,6 @@ def read_token(token: str) -> TokenKey:
     return TokenKey(task, session)
 
 
-# Extend a claim only by at least this much, to avoid an update with each batch.
-LEAST_RENEWAL = timedelta(seconds=60)
 # In these states, a task's log accepts events. `RETURNED` is included so that text typed before the end of a lease is
 # not lost.
 GROWING = (TaskState.CLAIMED, TaskState.RETURNED)

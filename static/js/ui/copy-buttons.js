@@ -1,6 +1,6 @@
 /**
  * A button that copies: `<button data-copy="#id">` the text or value of that element, `<button data-copy-text="…">` its
- * own. Participants' pages say what happened in their language: `data-copied`, `data-not-copied`.
+ * own. Pages in another language than English have its messages in their body: `data-copied`, `data-not-copied`.
  */
 
 import { delegate } from "./event-delegation.js";
@@ -17,11 +17,12 @@ function textOf(button) {
 /** @param {Document} root @returns {() => void} */
 export function init(root) {
   return delegate(root, "click", "[data-copy], [data-copy-text]", async (button) => {
+    const { copied, notCopied } = document.body.dataset;
     try {
       await navigator.clipboard.writeText(textOf(button));
-      toast(button.dataset.copied ?? "Copied.", "good");
+      toast(copied ?? "Copied.", "good");
     } catch {
-      toast(button.dataset.notCopied ?? "This browser does not allow copying. Select the text and copy it yourself.", "warn");
+      toast(notCopied ?? "This browser does not allow copying. Select the text and copy it yourself.", "warn");
     }
   });
 }
