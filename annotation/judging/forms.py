@@ -9,7 +9,7 @@ from django.http.request import RawPostDataException, UnreadablePostError
 from django.utils.translation import gettext as _
 
 # Enough for an answer with the longest justification, or for the times of all items of a long questionnaire.
-MAX_BYTES: Final = 200_000
+MAX_BODY_BYTES: Final = 200_000
 MOST_TIMES: Final = 500
 
 
@@ -108,8 +108,8 @@ def comment(request: HttpRequest) -> str:
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
-    if _length(request) > MAX_BYTES:
-        raise BadBodyError(_("The request is too large. Send at most %(n)s bytes at once.") % {"n": MAX_BYTES})
+    if _length(request) > MAX_BODY_BYTES:
+        raise BadBodyError(_("The request is too large. Send at most %(n)s bytes at once.") % {"n": MAX_BODY_BYTES})
     try:
         fields = json.loads(request.body)
     except (UnreadablePostError, RawPostDataException) as error:

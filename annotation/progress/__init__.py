@@ -6,7 +6,7 @@
 | `wages`, `costs` | duration and hourly pay; costs spent, committed and expected |
 | `judges` | the funnel of judges, and each judge's work |
 | `agreement` | the judgments so far as arrays; their agreement and competence |
-| `pace` | remaining time at the current pace |
+| `time_left` | remaining time at the current pace |
 | `judge_flags`, `check_summary` | flags of judges' work; results of checks |
 | `people_at_work` | who has a questionnaire now |
 | `services` | when figures are recomputed; more judgments per questionnaire |

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..models import Campaign
-from ..quality.screening import flags, queue
+from ..quality.screening import proposals, queue
 from ..quality.screening.signals import Signal
 from .judges import HANDED_IN, JudgeSummary, JudgeTrust
 
@@ -36,7 +36,7 @@ def with_flags(judges: Sequence[JudgeSummary], campaign: Campaign) -> list[Judge
     submitted = queue.assignments_of(campaign).filter(
         participant__in=[judge.pk for judge in judges], state__in=HANDED_IN
     )
-    signals = flags.flags_of(list(submitted))
+    signals = proposals.flags_of(list(submitted))
     dimensions = list(campaign.campaign_dimensions.order_by("position").values_list("dimension", flat=True))
     return [
         JudgeRow(

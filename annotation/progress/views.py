@@ -27,7 +27,7 @@ from ..campaigns.views import of_people, put, tab_context
 from ..enums import Judges
 from ..judging import claims
 from ..models import Campaign
-from . import campaign_summary, check_summary, judge_flags, overview, pace, people_at_work, services
+from . import campaign_summary, check_summary, judge_flags, overview, people_at_work, services, time_left
 from . import csv_export as progress_csv_export
 from .forms import ExtendForm
 from .judges import HANDED_IN
@@ -184,7 +184,7 @@ def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "found": figures,
         "phase": figures.phase,
         "page": Paginator(figures.questionnaires, PER_PAGE).get_page(request.GET.get("page")),
-        "pace": None if is_still else pace.pace(figures.rows, figures.whole, timezone.now()),
+        "pace": None if is_still else time_left.measure_pace(figures.rows, figures.whole, timezone.now()),
     }
 
 

@@ -10,7 +10,7 @@ from ..enums import LONGEST_TEXT
 from . import events
 
 # Larger bodies are rejected unread; the editor's batches are much smaller.
-MAX_BYTES = 256 * 1024
+MAX_BATCH_BYTES = 256 * 1024
 MOST_EVENTS = 2000
 MOST_TIME = 10**11  # milliseconds: three years
 MOST_NUMBER = 2**31 - 1

@@ -37,9 +37,9 @@ def request_body(request: HttpRequest) -> bytes:
         size = int(request.META.get("CONTENT_LENGTH") or 0)
     except ValueError:
         size = 0
-    if size > event_validation.MAX_BYTES:
+    if size > event_validation.MAX_BATCH_BYTES:
         raise event_validation.TooLargeError(
-            f"at most {event_validation.MAX_BYTES} bytes at once", most_bytes=event_validation.MAX_BYTES
+            f"at most {event_validation.MAX_BATCH_BYTES} bytes at once", most_bytes=event_validation.MAX_BATCH_BYTES
         )
     try:
         return request.body

@@ -96,7 +96,9 @@ class ReleasedJudgments(judgment_files.JudgingFiles):
 def has_times_released(source: Source, person: int) -> bool:
     """Return whether a judge's times may be released for all their campaigns; the layout does not name campaigns."""
     selection = source.selection
-    return all(not selection.people.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ()))
+    return all(
+        not selection.permissions.judge(person, campaign).timing for campaign in selection.judged_in.get(person, ())
+    )
 
 
 PLATFORM = "platform records of submissions"

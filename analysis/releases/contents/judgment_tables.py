@@ -144,7 +144,7 @@ def questionnaires(source: Source) -> ContentTable:
 
 
 def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
-    permission = source.selection.people.judge(row["participant_id"], row["questionnaire__campaign_id"])
+    permission = source.selection.permissions.judge(row["participant_id"], row["questionnaire__campaign_id"])
     times_released, clock = not permission.timing, source.clock
     released_row: Row = {
         "campaign": row["questionnaire__campaign__name"],
@@ -240,7 +240,7 @@ _INSIDE = ("pk", "assignment", "in_campaign", "a", "b", "alone")
 def _judgment(source: Source, row: dict[str, Any]) -> Row:
     pk, _assignment, campaign, *_responses = (row.pop(name) for name in _INSIDE)
     person = row["participant"]
-    permission = source.selection.people.judge(person, campaign)
+    permission = source.selection.permissions.judge(person, campaign)
     reason = row.pop("justification")
     row["participant"] = source.names.of(person)
     row["item"] = row["item"] or None

@@ -11,7 +11,8 @@ from ..personal_data.redaction import Redaction
 from . import judgment_tables, log_tables, response_tables
 from .content_table import ContentTable
 from .crowdrag25_layout import Layout
-from .people import Names, People
+from .permissions import Permissions
+from .pseudonyms import Names
 from .result_tables import Results
 from .selection import Exclusion, ExclusionCount, Selection
 from .source import Clock, Source
@@ -50,9 +51,9 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
 
     Call this inside `inputs.snapshots.repeatable_read` and read the rows there too: everything is then from one moment.
     """
-    people, count = People(study, choices), ExclusionCount()
+    permissions, count = Permissions(study, choices), ExclusionCount()
     blackout = Redaction(study, choices)
-    selection = Selection(study, choices, people, blackout, count)
+    selection = Selection(study, choices, permissions, blackout, count)
     names, clock = Names(study, choices, release), Clock(choices.timing)
     source = Source(study, choices, selection, names, clock)
     log_tables.count(source)

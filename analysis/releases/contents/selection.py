@@ -16,7 +16,7 @@ from writing.models import Response, Topic
 from ...enums import TextSource
 from ..choices import Choices
 from ..personal_data.redaction import Redaction
-from .people import People, Permission
+from .permissions import Permission, Permissions
 
 
 class Keys:
@@ -84,10 +84,10 @@ class Selection:
     """Keys of the included data; a few bytes for each response, a few dozen for each assignment."""
 
     def __init__(
-        self, study: Study, choices: Choices, people: People, blackout: Redaction, count: ExclusionCount
+        self, study: Study, choices: Choices, permissions: Permissions, blackout: Redaction, count: ExclusionCount
     ) -> None:
         self._study, self._choices = study, choices
-        self.people, self.blackout, self.count = people, blackout, count
+        self.permissions, self.blackout, self.count = permissions, blackout, count
         self.writers: dict[int, Permission] = {}
         self.participants: set[int] = set()
         self.licences: set[str] = set()
@@ -106,7 +106,7 @@ class Selection:
         columns = ("pk", "participant_id", "origin", "is_included", "erased_at", "task__is_imported")
         rows = Response.objects.filter(study=self._study).order_by("pk").values_list(*columns)
         for pk, person, origin, included, erased, imported in rows.iterator(CHUNK):
-            permission = self.people.writer(person, elsewhere=imported is not False)
+            permission = self.permissions.writer(person, elsewhere=imported is not False)
             reason = self._reason(pk, origin, included=included, erased=erased is not None, permission=permission)
             if reason:
                 self.count.add(RESPONSES, reason)
@@ -132,7 +132,7 @@ class Selection:
         rows = Assignment.objects.filter(questionnaire__campaign__study=self._study).values_list(*columns)
         reasons = {}
         for pk, person, state, included, campaign in rows.iterator(CHUNK):
-            reason = self.people.judge(person, campaign).judgments
+            reason = self.permissions.judge(person, campaign).judgments
             if state != AssignmentState.ACCEPTED:
                 reason = NOT_ACCEPTED
             elif not (included or self._choices.excluded):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from crowdrag.studies.models import Study
 
 from ..choices import Choices, Timing
-from .people import Names
+from .pseudonyms import Names
 from .selection import Selection
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

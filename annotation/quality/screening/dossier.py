@@ -21,9 +21,9 @@ from ...models import (
     KnownLabel,
     QuestionnaireItem,
 )
-from . import evidence, flags, measures, platform_decisions
-from .flags import Proposal
+from . import evidence, measures, platform_decisions, proposals
 from .measures import Work
+from .proposals import Proposal
 
 # The number of the judge's other questionnaires to list.
 OTHERS = 12
@@ -132,7 +132,7 @@ def collect(assignment: Assignment) -> Dossier:
         participant=assignment.participant, about=assignment.external_id
     )
     return Dossier(
-        proposal=flags.propose(flags.flags_of([assignment])[assignment.pk]),
+        proposal=proposals.propose(proposals.flags_of([assignment])[assignment.pk]),
         work=work,
         pace=measures.pace(work),
         entries=_entries(assignment, work),

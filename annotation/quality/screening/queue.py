@@ -16,8 +16,8 @@ from crowdrag.studies.navigation import InboxEntry
 
 from ...enums import AssignmentState
 from ...models import Assignment, AssignmentTransition, Campaign, Slot
-from . import flags
-from .flags import Proposal
+from . import proposals
+from .proposals import Proposal
 from .signals import ProposedAction
 
 S = AssignmentState
@@ -121,9 +121,10 @@ def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
 def rows(assignments: Iterable[Assignment], now: datetime) -> list[QueueRow]:
     """Return assignments with their flags, which are stored as shown."""
     assignments_shown = list(assignments)
-    flagged = flags.record_flags(assignments_shown, now)
+    flagged = proposals.record_flags(assignments_shown, now)
     return [
-        QueueRow(each, flags.propose(flagged[each.pk]), review_locks.is_locked(each, now)) for each in assignments_shown
+        QueueRow(each, proposals.propose(flagged[each.pk]), review_locks.is_locked(each, now))
+        for each in assignments_shown
     ]
 
 

@@ -21,7 +21,7 @@ from crowdrag.studies.models import User
 from ...enums import AssignmentState
 from ...judging import decisions
 from ...models import Assignment, AssignmentDecision, AssignmentPayment, Campaign
-from . import evidence, flags, platform_decisions, queue
+from . import evidence, platform_decisions, proposals, queue
 from .signals import ProposedAction
 
 # Prolific's minimum length.
@@ -206,7 +206,7 @@ def _waiting(assignments: Iterable[Assignment]) -> list[Assignment]:
 
 
 def _signals(assignment: Assignment) -> dict[str, Any]:
-    signals_of_assignment = flags.flags_of([assignment])[assignment.pk]
+    signals_of_assignment = proposals.flags_of([assignment])[assignment.pk]
     return {signal.name: signal.evidence for signal in signals_of_assignment}
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from analysis.releases.choices import Logs, Timing
-from analysis.releases.contents import people, selection
+from analysis.releases.contents import permissions, selection
 from analysis.releases.contents.log_tables import LOGS
 from analysis.releases.contents.selection import JUDGMENTS, RESPONSES
 from crowdrag.studies.participants import withdrawal
@@ -33,7 +33,7 @@ def test_who_was_never_asked_is_left_out_and_what_is_about_them_too() -> None:
     tables, layout, left_out = read(made, **FULL)
     assert [row["response"] for row in tables["responses"]] == ["model"]
     assert layout["raw/study1_responses_human"] == []
-    assert left_out[RESPONSES, people.NEVER_ASKED] == 1
+    assert left_out[RESPONSES, permissions.NEVER_ASKED] == 1
     assert left_out[JUDGMENTS, selection.ON_WITHHELD] == 2
 
 
@@ -41,7 +41,7 @@ def test_a_text_that_is_not_to_be_released_takes_its_judgments_along() -> None:
     made = all_agree(study())
     agrees(made, "writer", to="writing again", given_at=NOW + timedelta(days=1), releases_text=False)  # the last counts
     tables, _layout, left_out = read(made, **FULL)
-    assert left_out == {(RESPONSES, people.NOT_AGREED): 1, (JUDGMENTS, selection.ON_WITHHELD): 2}
+    assert left_out == {(RESPONSES, permissions.NOT_AGREED): 1, (JUDGMENTS, selection.ON_WITHHELD): 2}
     assert {row["participant"] for row in tables["participants"]} == {"m-1"}
     assert tables["log_events"] == tables["questionnaires"] == tables["survey_answers"] == []
 
@@ -50,7 +50,7 @@ def test_a_text_without_its_log_and_without_its_times() -> None:
     made = study()
     agrees(made, "writer", releases_log=False, releases_timing=False)
     tables, layout, left_out = read(made, **FULL)
-    assert left_out[LOGS, people.NOT_AGREED] == 1
+    assert left_out[LOGS, permissions.NOT_AGREED] == 1
     assert tables["log_events"] == tables["log_measures"] == []
     (row, _model) = tables["responses"]
     assert (row["submitted_at"], row["seconds"], row["active_seconds"]) == (None, None, None)
@@ -69,14 +69,14 @@ def test_a_log_without_its_times_is_events_in_their_order_and_has_no_minutes() -
     assert {value for name, value in measures.items() if "second" in name or "rate" in name} == {None}
     tables, _layout, left_out = read(made, logs=Logs.MINUTES, timing=Timing.MINUTE)
     assert tables["log_states"] == []
-    assert left_out[LOGS, people.NOT_AGREED] == 1
+    assert left_out[LOGS, permissions.NOT_AGREED] == 1
 
 
 def test_other_terms_than_the_release_has_are_none_but_free_ones_are() -> None:
     made = study()
     agrees(made, "writer", licence="CC BY NC 4.0")
     _tables, _layout, left_out = read(made)
-    assert left_out[RESPONSES, people.OTHER_TERMS.format(licence="CC BY NC 4.0")] == 1
+    assert left_out[RESPONSES, permissions.OTHER_TERMS.format(licence="CC BY NC 4.0")] == 1
     tables, _layout, left_out = read(made, licence="cc-by-nc-4.0")
     assert [row["licence"] for row in tables["responses"]] == ["CC BY NC 4.0", "cc-by-nc-4.0"]
     free = study(slug="free")
@@ -94,7 +94,7 @@ def test_judges_who_withdrew_or_keep_their_words_to_themselves() -> None:
     quiet.releases_text = quiet.releases_timing = False
     quiet.save()
     tables, _layout, left_out = read(made, **FULL)
-    assert left_out == {(JUDGMENTS, people.WITHDRAWN): 1}
+    assert left_out == {(JUDGMENTS, permissions.WITHDRAWN): 1}
     (judgment,), (sheet,) = tables["judgments"], tables["questionnaires"]
     assert (judgment["value"], judgment["justification"], judgment["judged_at"]) == (-1, None, None)
     assert (sheet["comment"], sheet["seconds"], sheet["submitted_at"]) == (None, None, None)
@@ -105,7 +105,7 @@ def test_of_who_had_everything_erased_there_is_nothing() -> None:
     before, _layout, _left_out = read(made, **FULL)
     withdrawal.erase(participant=person(made, "writer"), now=NOW + timedelta(days=1))
     tables, layout, left_out = read(made, **FULL)
-    assert left_out[RESPONSES, people.ERASED] == 1
+    assert left_out[RESPONSES, permissions.ERASED] == 1
     gone = before["responses"][0]
     rows = repr(([*tables.values()], [*layout.values()]))
     for word in (gone["participant"], "writer", "'human'", gone["text"], "Ashby"):

@@ -13,7 +13,7 @@ from annotation.campaigns.problems import BadCampaign, WrongState
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
 from annotation.judging import claims, decisions, leases, submission
 from annotation.models import Assignment, AttentionCheck, Campaign, Slot
-from annotation.progress import overview, pace, queries, services, wages
+from annotation.progress import overview, queries, services, time_left, wages
 from annotation.progress.csv_export import TABLES
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import EntryLink
@@ -312,13 +312,13 @@ def test_the_rest_takes_as_long_as_the_pace_says() -> None:
     here = busy()
     found = overview.overview(here.campaign)
     # Two stand, submitted 10 and 40 minutes after the start: six are missing.
-    later = pace.pace(found.rows, found.whole, NOW + 2 * HOUR)
+    later = time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR)
     assert (later.submitted, later.window, later.left) == (2, 2 * HOUR, 6 * HOUR)
     assert later.text == "about 6 hours"
-    assert pace.pace(found.rows, found.whole, NOW + 30 * DAY).left is None
+    assert time_left.measure_pace(found.rows, found.whole, NOW + 30 * DAY).left is None
     found.whole.planned = found.whole.collected
-    assert pace.pace(found.rows, found.whole, NOW + 2 * HOUR) is None
-    assert pace.pace([], queries.StateCounts(planned=3), NOW) is None
+    assert time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR) is None
+    assert time_left.measure_pace([], queries.StateCounts(planned=3), NOW) is None
 
 
 def test_quality_shows_flagged_judges_and_failed_checks() -> None:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.enums import AssignmentState as S
 from annotation.judging import decisions
 from annotation.models import Assignment, CheckAnswer, ItemTime, LiveCompetence
-from annotation.quality.screening import dossier, evidence, flags, queue, services, signals
+from annotation.quality.screening import dossier, evidence, proposals, queue, services, signals
 from annotation.quality.screening.signals import ProposedAction
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.assignments.problems import UnderReview, WorkProblem
@@ -97,7 +97,7 @@ def test_times_checks_and_competence_are_read(here: open_campaign.World) -> None
     assert [check.passed for check in work.checks] == [True]
     assert [each.spam for each in work.trust] == [0.8, 0.8]
     assert named(done) == {"too_fast", "low_competence"}
-    assert flags.propose(signals.signals_of(work)).what is ProposedAction.REJECT
+    assert proposals.propose(signals.signals_of(work)).what is ProposedAction.REJECT
 
 
 def test_what_was_erased_failed_no_check(here: open_campaign.World) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from annotation.quality.screening import flags, measures, signals
+from annotation.quality.screening import measures, proposals, signals
 from annotation.quality.screening.measures import Answer, Trust, Work
 from annotation.quality.screening.signals import ProposedAction
 from tests.annotation.quality import planted_judges as judges
@@ -111,8 +111,8 @@ def test_every_signal_is_explained_and_names_innocent_causes() -> None:
     found = signals.signals_of(changed(judges.planted(judges.always_left, rng), **known))
     assert {each.name for each in found} >= {"too_fast", "failed_checks", "straight_lining", "low_competence"}
     assert all(each.title and each.words and each.explanation and each.innocent for each in found)
-    assert flags.propose(found).what is ProposedAction.REJECT
-    assert flags.propose([]).what is ProposedAction.ACCEPT
+    assert proposals.propose(found).what is ProposedAction.REJECT
+    assert proposals.propose([]).what is ProposedAction.ACCEPT
 
 
 def test_nothing_is_said_without_data() -> None:

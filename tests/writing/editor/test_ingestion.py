@@ -120,8 +120,8 @@ def test_bad_shape_is_refused_with_its_place(editor: Editor) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_unread(editor: Editor) -> None:
-    large = editor.send([["s", 0, 0, 0, "x" * event_validation.MAX_BYTES, "pasted", ""]])
-    assert (large.status_code, large.json()["most_bytes"]) == (413, event_validation.MAX_BYTES)
+    large = editor.send([["s", 0, 0, 0, "x" * event_validation.MAX_BATCH_BYTES, "pasted", ""]])
+    assert (large.status_code, large.json()["most_bytes"]) == (413, event_validation.MAX_BATCH_BYTES)
     many = editor.send([["f", 0, 1]] * (event_validation.MOST_EVENTS + 1))
     assert (many.status_code, many.json()["most_events"]) == (413, event_validation.MOST_EVENTS)
     assert stored(editor) == []

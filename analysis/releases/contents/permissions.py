@@ -1,24 +1,20 @@
-"""Consents, and the names of people in a release.
+"""What may be released of each person, by their consents.
 
 The latest consent that a person gave to the text shown for an activity counts: consent to a campaign does not cover
 writing elsewhere in the study, nor the other way round. People imported with a published corpus have no consent here
 and need none; people who took part here without a consent are left out.
 """
 
-import hashlib
-import hmac
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-
-from django.conf import settings
 
 from annotation.models import Campaign
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Consent, Participant, Study
 from writing.models import WritingPlan
 
-from ..choices import Choices, Pseudonyms
+from ..choices import Choices
 
 ERASED = "people had their data erased"
 WITHDRAWN = "people withdrew their consent"
@@ -50,7 +46,7 @@ class _Answer:
     licences: tuple[str, str, str]
 
 
-class People:
+class Permissions:
     """Participants of a study and their consents; a few hundred bytes for each consent."""
 
     def __init__(self, study: Study, choices: Choices) -> None:
@@ -155,53 +151,3 @@ def _same(agreed: str, offered: str) -> bool:
 def _spelt(licence: str) -> str:
     """Normalise the name of a licence: `CC BY 4.0` equals `CC-BY-4.0`."""
     return "-".join(licence.casefold().replace("_", " ").replace("-", " ").split())
-
-
-LENGTH = 16
-
-
-class Names:
-    """Mapping from the study's pseudonyms of people to those of the release; models and systems keep their names.
-
-    A new pseudonym is a keyed hash of the study's pseudonym. The key depends on the system's secret, the study and the
-    release: a rebuilt release has the same pseudonyms, and nobody else can link people across releases.
-    """
-
-    def __init__(self, study: Study, choices: Choices, release: str) -> None:
-        self._study = study
-        self._is_fresh = choices.pseudonyms == Pseudonyms.FRESH
-        self._salt = f"release\0{study.slug}\0{release}\0"
-
-    def of(self, pk: int) -> str:
-        """Return a participant's name in the release."""
-        return self._names[pk]
-
-    def said_as(self, external_id: str) -> str | None:
-        """Return the released form of a name in result tables; None if the study does not have it."""
-        pk = self.key(external_id)
-        return None if pk is None else self._names[pk]
-
-    def key(self, external_id: str) -> int | None:
-        """Return the primary key of the participant with this name; people take precedence over models."""
-        return self._keys.get(external_id)
-
-    def _fresh(self, external_id: str) -> str:
-        message = f"{self._salt}{external_id}".encode()
-        return "p" + hmac.new(settings.PSEUDONYM_KEY.encode(), message, hashlib.sha256).hexdigest()[:LENGTH]
-
-    @cached_property
-    def _people(self) -> list[tuple[int, str, str]]:
-        rows = Participant.objects.filter(study=self._study).order_by("pk")
-        return list(rows.values_list("pk", "kind", "external_id"))
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        return {
-            pk: self._fresh(f"{kind}\0{name}") if self._is_fresh and kind in PERSONS else name
-            for pk, kind, name in self._people
-        }
-
-    @cached_property
-    def _keys(self) -> dict[str, int]:
-        ordered = sorted(self._people, key=lambda person: person[1] in PERSONS)
-        return {name: pk for pk, _kind, name in ordered}

@@ -43,7 +43,7 @@ class Pace:
         return self.window <= DAY
 
 
-def pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:
+def measure_pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:
     """Return the pace of valid questionnaires; None if none was submitted or none is missing.
 
     If the first questionnaire was assigned less than a day or week ago, the period starts then, but is at least an
