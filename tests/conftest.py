@@ -53,6 +53,12 @@ def django_db_modify_db_settings(
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb(request: pytest.FixtureRequest) -> bool:
+    """Leave a database in a server of the tests' own alone: it goes with the server, whoever is still connected."""
+    return TEMPLATE in os.environ or request.config.option.reuse_db
+
+
 @contextmanager
 def _held(lock: FileLock) -> Iterator[None]:
     assert lock.acquire(wait=120), "another process of these tests has been making tables for two minutes"
