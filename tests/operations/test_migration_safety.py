@@ -20,22 +20,13 @@ from writing.models import EditingSession
 
 # The last migrations of each app of the last release. A release puts its own here: what comes after is checked. Version
 # 0.2.0 is the first with these tables and not released yet: all of its migrations run in empty databases.
-RELEASED = {
-    "studies": "0005_user_signed_out_and_removed",
-    "accounts": "0002_initial",
-    "audit": "0002_initial",
-    "api": "0002_initial",
-    "llm": "0002_initial",
-    "jobs": "0003_run_is_background",
-    "webhooks": "0001_initial",
-    "recruitment": "0002_initial",
-    "writing": "0003_copied_words",
-    "annotation": "0006_campaign_passages_and_practice",
-    "analysis": "0002_initial",
-    "operations": "0002_initial",
-    "mail": "0001_initial",
-    "payments": "0001_initial",
-}
+RELEASED = dict.fromkeys(
+    (
+        "studies", "accounts", "audit", "api", "llm", "jobs", "webhooks", "recruitment", "writing", "annotation",
+        "analysis", "operations", "mail", "payments",
+    ),
+    "0001_initial",
+)  # fmt: skip
 LATER = """
 from django.db import migrations
 
