@@ -157,9 +157,11 @@ class Web(Service):
             options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
         env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
+        # The code is loaded once and shared by the processes.
+        flags = ("--preload", "--no-control-socket", "--no-sendfile")
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
         return Launch(
-            [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", "--no-control-socket", "--no-sendfile", *arguments],
+            [sys.executable, "-m", "gunicorn", "crowdrag.wsgi", *flags, *arguments],
             env=env,
             fds=(self.listener.fileno(),),
             cwd=REPOSITORY,

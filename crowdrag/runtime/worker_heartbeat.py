@@ -1,10 +1,11 @@
-"""Loaded by Celery workers: heartbeats for the supervisor, and no child outlives its parent.
+"""Loaded by Celery workers: heartbeats for the supervisor, shared memory, and no child outlives its parent.
 
 Celery sends heartbeats from the loop that also fetches tasks, so a hanging worker sends none. There is one exception:
 after trouble with the broker, workers have been seen that send heartbeats and fetch nothing (celery #10205). So a
 worker that has been idle for a while although its queue was not empty sends no heartbeat.
 """
 
+import gc
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import current_app
-from celery.signals import heartbeat_sent, worker_process_init, worker_ready
+from celery.signals import heartbeat_sent, worker_before_create_process, worker_process_init, worker_ready
 from celery.worker import state
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
@@ -63,6 +64,13 @@ def beat(**_: Any) -> None:
     path, queue = os.environ.get("CROWDRAG_HEARTBEAT"), os.environ.get("CROWDRAG_QUEUE")
     if path and not (queue and stalled_consumer.is_deaf(queue, time.monotonic())):
         Path(path).touch()
+
+
+@worker_before_create_process.connect
+def share_memory(**_: Any) -> None:
+    """Leave what is loaded to be shared with the pool process: the collector would touch it, and so copy it."""
+    gc.collect()
+    gc.freeze()
 
 
 @worker_process_init.connect
