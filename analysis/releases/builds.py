@@ -31,8 +31,8 @@ from .choices import Choices
 from .contents import release_contents
 from .contents.content_table import ContentColumn, ContentTable
 from .contents.release_contents import Contents
-from .formats import about, card, release_writer
-from .formats.output_folder import SUMS
+from .formats import about, card
+from .formats.output_folder import MANIFEST, SUMS
 from .models import Release, ReleaseFile, ReleasePerson, ReleaseTable
 from .personal_data import detection
 from .services import ReleaseError
@@ -75,6 +75,8 @@ def write_release(release: Release, folder: Path, *, report: Report) -> WrittenR
 
     The same study and choices give identical bytes on the same day.
     """
+    from .formats import release_writer  # loads pyarrow
+
     # The number of rows is only known after writing.
     report(0, 0, "Checking what may be released")
     choices = Choices.from_json(release.choices)
@@ -147,7 +149,7 @@ def previous_manifest(release: Release) -> dict[str, Any] | None:
         release__study=release.study_id,
         release__number__lt=release.number,
         release__state__in=PUBLIC_RELEASES,
-        path=release_writer.MANIFEST,
+        path=MANIFEST,
         removed_at__isnull=True,
     )
     if (previous := earlier.order_by("-release__number").first()) is None:

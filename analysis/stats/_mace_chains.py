@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from analysis.stats._mace_engine import Ints, Parts, Singles, is_small, table
 from analysis.stats._mace_problem import MaceSettings, Problem
@@ -56,7 +56,7 @@ class _Block:
 
     items: Ints
     parts: Ints  # (items,)
-    sums: sparse.csr_array  # (items times labels, votes): matches votes with the label and the item they are for
+    sums: scipy.sparse.csr_array  # (items times labels, votes): matches votes with the label and the item they are for
     item: Ints  # (votes,): index in `items`
     value: Labels  # (votes, 1)
     judges: Ints  # (votes,): index among judges with a table
@@ -289,7 +289,7 @@ class Chains:
                 _Block(
                     items=items,
                     parts=self.parts.of_item[items],
-                    sums=sparse.csr_array(
+                    sums=scipy.sparse.csr_array(
                         (
                             np.ones(len(votes_of_items), dtype=np.float32),
                             (row * labels + value, np.arange(len(votes_of_items))),

@@ -34,10 +34,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.special import betaln, comb, digamma, gammaln
 
 from analysis.stats.bootstrap import Floats
 
@@ -80,13 +78,15 @@ def table(counts: tuple[int, ...], spam_prior: tuple[float, float], strategy_pri
     votes, labels = sum(counts), len(counts)
     counts_known = np.indices([n + 1 for n in counts])
     total = counts_known.sum(axis=0)
-    log = betaln(a + votes - total, b + total) - gammaln(strategy_prior * labels + votes - total)
+    log = scipy.special.betaln(a + votes - total, b + total) - scipy.special.gammaln(
+        strategy_prior * labels + votes - total
+    )
     for n, k in zip(counts, counts_known, strict=True):
-        log = log + gammaln(strategy_prior + n - k)
+        log = log + scipy.special.gammaln(strategy_prior + n - k)
     likelihood = np.exp(log - log.max())
     spam = likelihood * (a + votes - total) / (a + b + votes)
     for axis, n in enumerate(counts):
-        ways = comb(np.arange(n + 1)[:, None], np.arange(n + 1))
+        ways = scipy.special.comb(np.arange(n + 1)[:, None], np.arange(n + 1))
         likelihood, spam = (
             np.moveaxis(np.tensordot(ways, strategy_counts, (1, axis)), 0, axis)
             for strategy_counts in (likelihood, spam)
@@ -118,11 +118,11 @@ class Parts:
         return np.asarray(self._items @ of_items + self._annotators @ of_annotators)
 
     @cached_property
-    def _items(self) -> sparse.csr_array:
+    def _items(self) -> scipy.sparse.csr_array:
         return _members(self.of_item, self.count)
 
     @cached_property
-    def _annotators(self) -> sparse.csr_array:
+    def _annotators(self) -> scipy.sparse.csr_array:
         return _members(self.of_annotator, self.count)
 
 
@@ -134,17 +134,17 @@ def whole(items: int, annotators: int) -> Parts:
 def connected(item: Ints, annotator: Ints, *, items: int, annotators: int) -> Parts:
     """Find the connected components; items and annotators without judgments are single components."""
     nodes = items + annotators
-    links = sparse.coo_array((np.ones(len(item), dtype=np.int8), (item, items + annotator)), shape=(nodes, nodes))
-    count, part = connected_components(links, directed=False)
+    links = scipy.sparse.coo_array((np.ones(len(item), dtype=np.int8), (item, items + annotator)), shape=(nodes, nodes))
+    count, part = scipy.sparse.csgraph.connected_components(links, directed=False)
     part = part.astype(np.int64)
     return Parts(int(count), part[:items], part[items:])
 
 
-def _members(part: Ints, count: int) -> sparse.csr_array:
+def _members(part: Ints, count: int) -> scipy.sparse.csr_array:
     """Build a 0/1 matrix whose product sums by component, in the order of the members."""
     order = np.argsort(part, kind="stable")
     ends = np.cumsum(np.bincount(part, minlength=count))
-    return sparse.csr_array((np.ones(len(part)), order, np.r_[0, ends]), shape=(count, len(part)))
+    return scipy.sparse.csr_array((np.ones(len(part)), order, np.r_[0, ends]), shape=(count, len(part)))
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class Votes:
         column = label * self.annotators + annotator
         ones = np.ones(len(item))
         size = (self.labels * self.items, self.labels * self.annotators)
-        self.by_item = sparse.coo_array((ones, (row, column)), shape=size).tocsr()
+        self.by_item = scipy.sparse.coo_array((ones, (row, column)), shape=size).tocsr()
         self.by_annotator = self.by_item.T.tocsr()
         self.cell_counts: Floats = np.bincount(column, minlength=size[1]).astype(np.float64)
         # Known items: every label except the known one is impossible. `fixed` is -1 if the label is unknown.
@@ -277,7 +277,7 @@ class Votes:
         np.add(know, offsets.know, out=counts[1])
         np.subtract(offsets.strategy, known_votes, out=counts[2:-1])
         np.subtract(offsets.strategies, know, out=counts[-1])
-        digamma(counts, out=counts)
+        scipy.special.digamma(counts, out=counts)
         counts[:2] -= offsets.digamma_votes
         counts[2:-1] -= counts[-1]
         parameters = counts[:-1]
@@ -295,7 +295,7 @@ class Votes:
             know=know,
             strategy=strategy,
             strategies=strategy.sum(axis=0),
-            digamma_votes=digamma(votes + (spam + know)),
+            digamma_votes=scipy.special.digamma(votes + (spam + know)),
         )
 
 

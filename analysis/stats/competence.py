@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, gammaln
 
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import check
@@ -174,7 +174,9 @@ class _Chain:
         spam, strategy = self.spam[self.judged], self.strategy[self.judged]
         a = (_MEANS[:, None] * _CONCENTRATIONS).ravel()
         b = ((1 - _MEANS)[:, None] * _CONCENTRATIONS).ravel()
-        density = (a - 1) * np.log(spam).sum() + (b - 1) * np.log1p(-spam).sum() - len(spam) * betaln(a, b)
+        density = (
+            (a - 1) * np.log(spam).sum() + (b - 1) * np.log1p(-spam).sum() - len(spam) * scipy.special.betaln(a, b)
+        )
         density += np.tile(_EXPECTED, len(_MEANS))
         best = int(np.argmax(density + rng.gumbel(size=len(a))))
         self.prior = (float(a[best]), float(b[best]))
@@ -182,5 +184,5 @@ class _Chain:
         self.common = rng.dirichlet(counts / max(1.0, counts.sum() / (10 * len(strategy))) + 1.0)
         around = _ALIKE[:, None] * self.common
         density = ((around - 1) * np.log(strategy).sum(axis=0)).sum(axis=1)
-        density += len(strategy) * (gammaln(_ALIKE) - gammaln(around).sum(axis=1))
+        density += len(strategy) * (scipy.special.gammaln(_ALIKE) - scipy.special.gammaln(around).sum(axis=1))
         self.alike = float(_ALIKE[int(np.argmax(density + rng.gumbel(size=len(_ALIKE))))])

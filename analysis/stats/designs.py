@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from analysis.stats.bootstrap import Floats
 
@@ -146,7 +145,7 @@ def shifted(people: Competence, by: float) -> Competence:
 
 def harder(spam: Floats, by: float | Floats) -> Floats:
     """Shift the log odds of spam probabilities; probabilities of 0 and 1 do not change."""
-    moved: Floats = expit(logit(spam) + by)
+    moved: Floats = scipy.special.expit(scipy.special.logit(spam) + by)
     return moved
 
 
@@ -307,4 +306,4 @@ def with_preferred(design: Design, expected: Expectation, share: float) -> Expec
 def _better(lead: float, spread: float, by: float) -> float:
     """Compute how often a lead with logistic noise exceeds `by`, averaged over varying merits."""
     nodes, weights = _QUADRATURE
-    return float(weights @ expit(lead + np.sqrt(2) * spread * nodes - by)) / float(weights.sum())
+    return float(weights @ scipy.special.expit(lead + np.sqrt(2) * spread * nodes - by)) / float(weights.sum())

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma
 
 from analysis.stats._mace_engine import Convergence, Offsets, Priors, State, Votes
 from analysis.stats.bootstrap import Floats
@@ -212,7 +212,7 @@ class _Block:
             know=know,
             strategy=strategy,
             strategies=strategy.sum(axis=0),
-            digamma_votes=digamma(votes_total + (spam + know)),
+            digamma_votes=scipy.special.digamma(votes_total + (spam + know)),
         )
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit, ndtr
 
 from analysis.stats.bootstrap import Floats
 from analysis.stats.designs import MODEL, A, B, Competence, Design, Expectation, Ints, N, harder, threshold
@@ -143,7 +143,7 @@ def _merits(design: Design, expected: Expectation, rng: np.random.Generator) -> 
 
 def _correlated(shape: tuple[int, ...], correlation: float, rng: np.random.Generator) -> Floats:
     """Draw logistic noise that is correlated between dimensions (a Gaussian copula)."""
-    noise: Floats = logit(np.clip(ndtr(_shared(shape, correlation, rng)), 1e-15, 1 - 1e-15))
+    noise: Floats = scipy.special.logit(np.clip(scipy.special.ndtr(_shared(shape, correlation, rng)), 1e-15, 1 - 1e-15))
     return noise
 
 

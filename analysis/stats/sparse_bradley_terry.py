@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from analysis.stats.bootstrap import Floats
 from analysis.stats.bradley_terry import BradleyTerrySettings, Ints, NoComparisonsError
@@ -59,8 +59,8 @@ class Meetings:
         Components are numbered by size, the largest first; equal sizes are in the order of their first participants.
         """
         n = self.participants
-        graph = sparse.coo_array((np.ones(len(self.low)), (self.low, self.high)), shape=(n, n))
-        _count, component = sparse.csgraph.connected_components(graph, directed=False)
+        graph = scipy.sparse.coo_array((np.ones(len(self.low)), (self.low, self.high)), shape=(n, n))
+        _count, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
         has_met = self.met
         names, first, sizes = np.unique(component[has_met], return_index=True, return_counts=True)
         rank = np.full(int(component.max(initial=0)) + 1, -1, dtype=np.int64)
@@ -136,7 +136,7 @@ def add_up(pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike) -> tuple[
     y, w = (_columns(part)[used] for part in (outcome, weight))
     turned = np.where(pairs_met.flipped[used][:, None], 0.0 - y, y)
     count = int(used.sum())
-    belongs = sparse.coo_array(
+    belongs = scipy.sparse.coo_array(
         (np.ones(count), (pairs_met.pair[used], np.arange(count))), shape=(len(pairs_met.low), count)
     ).tocsr()
     won, losses = (belongs @ (w * side) for side in (turned <= 0, turned >= 0))
@@ -174,7 +174,7 @@ def add_up_strata(
 
 def tally_strata(
     pairs_met: Meetings, outcome: ArrayLike, weight: ArrayLike, stratum: ArrayLike, strata: int
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Aggregate the comparisons of each pair within each stratum, as sparse arrays of shape (n_pairs, strata).
 
     The arguments are those of `add_up_strata`; `strata` is how many there are.
@@ -184,7 +184,7 @@ def tally_strata(
     turned = np.where(pairs_met.flipped[used], 0.0 - y, y)
     cells = (pairs_met.pair[used], np.asarray(stratum, dtype=np.int64)[used])
     won, losses = (
-        sparse.coo_array((w * side, cells), shape=(len(pairs_met.low), strata)).tocsr()
+        scipy.sparse.coo_array((w * side, cells), shape=(len(pairs_met.low), strata)).tocsr()
         for side in (turned <= 0, turned >= 0)
     )
     return won, losses
@@ -192,8 +192,8 @@ def tally_strata(
 
 def influence(
     pairs_met: Meetings,
-    won: sparse.csr_array,
-    losses: sparse.csr_array,
+    won: scipy.sparse.csr_array,
+    losses: scipy.sparse.csr_array,
     merit: Floats,
     *,
     settings: BradleyTerrySettings | None = None,
@@ -228,13 +228,13 @@ def influence(
     pairs, n = len(pairs_met.low), pairs_met.participants
     columns = np.stack([pairs_met.low, pairs_met.high], axis=1).ravel()
     signs = (np.tile([1.0, -1.0], pairs), (np.repeat(np.arange(pairs), 2), columns))
-    lead_of = sparse.coo_array(signs, shape=(pairs, n)).tocsr()
+    lead_of = scipy.sparse.coo_array(signs, shape=(pairs, n)).tocsr()
     lead = fitted[pairs_met.low] - fitted[pairs_met.high]
     upset, beaten = _logistic(lead - options.threshold)[1], _logistic(-lead - options.threshold)[1]
-    gradient = lead_of.T @ (sparse.diags_array(upset) @ won - sparse.diags_array(beaten) @ losses)
+    gradient = lead_of.T @ (scipy.sparse.diags_array(upset) @ won - scipy.sparse.diags_array(beaten) @ losses)
     total_won, total_lost = (np.asarray(side.sum(axis=1)).ravel() for side in (won, losses))
     curve = total_won * _bend(lead - options.threshold) + total_lost * _bend(lead + options.threshold)
-    curvature = (lead_of.T @ sparse.diags_array(curve) @ lead_of).toarray()
+    curvature = (lead_of.T @ scipy.sparse.diags_array(curve) @ lead_of).toarray()
     curvature[np.diag_indices(n)] += 2.0 * options.dummy_weight * _bend(fitted - options.dummy_merit)
     influences: Floats = np.full((n, won.shape[1]), np.nan)
     influences[has_merit] = np.linalg.solve(curvature[np.ix_(has_merit, has_merit)], gradient.toarray()[has_merit])
@@ -310,7 +310,7 @@ class _Problem:
         pairs, n = len(pairs_met.low), pairs_met.participants
         rows = np.repeat(np.arange(pairs), 2)
         columns = np.stack([pairs_met.low, pairs_met.high], axis=1).ravel()
-        self.lead = sparse.coo_array((np.tile([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, n)).tocsr()
+        self.lead = scipy.sparse.coo_array((np.tile([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, n)).tocsr()
         self.transposed = self.lead.T.tocsr()
         self.absolute = abs(self.transposed)
         self.won, self.losses, self.settings = won, losses, settings

@@ -1,11 +1,13 @@
 """Tests of differences between grades, paired by topic (crowdrag25, Table 7; docs/methods/significance.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from analysis.stats.bootstrap import Floats
 
@@ -24,7 +26,7 @@ _AT_ONCE = 100
 class _Cells:
     """Mean grade of each topic, style, origin and dimension; NaN if there is none."""
 
-    inside: sparse.csr_array  # maps grades to cells
+    inside: scipy.sparse.csr_array  # maps grades to cells
     shape: tuple[int, int, int, int]
 
     def of(self, grade: Floats) -> Floats:
@@ -84,7 +86,9 @@ def rows(inputs: Inputs, graded: Graded, resampled: Resampled) -> list[Row]:
     shape = (len(resampled.topics), len(styles), len(origins), len(names))
     cell = np.ravel_multi_index((resampled.topic, style, origin, graded.fit), shape)
     places = np.arange(len(cell))
-    inside = sparse.coo_array((np.ones(len(cell)), (cell, places)), shape=(int(np.prod(shape)), len(cell))).tocsr()
+    inside = scipy.sparse.coo_array(
+        (np.ones(len(cell)), (cell, places)), shape=(int(np.prod(shape)), len(cell))
+    ).tocsr()
     cells = _Cells(inside, shape)
     tests = list(_comparisons(len(names), len(styles), len(origins)))
     differences = _differences(tests, cells, graded, resampled)

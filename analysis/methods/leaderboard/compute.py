@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from analysis.stats import sparse_bradley_terry
 from analysis.stats.bootstrap import Floats, small_sample_factor
@@ -262,8 +262,8 @@ def _tests(board: Board, graded: Graded, resampled: Resampled) -> Iterator[Row]:
     who = board.whose[graded.response]
     topics = len(resampled.topics)
     one, where = np.unique(np.stack([who, resampled.topic]), axis=1)
-    seen = sparse.coo_array((np.ones(len(one)), (one, where)), shape=(len(board.names), topics)).tocsr()
-    shared = sparse.triu(seen @ seen.T, k=1).tocoo()
+    seen = scipy.sparse.coo_array((np.ones(len(one)), (one, where)), shape=(len(board.names), topics)).tocsr()
+    shared = scipy.sparse.triu(seen @ seen.T, k=1).tocoo()
     enough = shared.data >= FEWEST
     together = sorted(zip(shared.row[enough].tolist(), shared.col[enough].tolist(), strict=True))
     now = graded.comparable(graded.grade)

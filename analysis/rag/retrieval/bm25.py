@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..protocols import Document, Floats, Query
 from .search import (
@@ -119,7 +119,7 @@ def _stemmer() -> Any:
 class _Counts:
     """Counts of the questions' words in documents, shape (n_documents, n_words), and the lengths of the documents."""
 
-    of_words: sparse.csr_matrix
+    of_words: scipy.sparse.csr_matrix
     lengths: NDArray[np.int64]
 
 
@@ -192,7 +192,7 @@ def weight(having: NDArray[np.int64], n: int, formula: Formula) -> Floats:
     return np.where(having > 0, weights, 0.0)
 
 
-def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings) -> sparse.csr_matrix:
+def _rated(counts: _Counts, weights: Floats, mean: float, settings: Bm25Settings) -> scipy.sparse.csr_matrix:
     """Return the contribution of each word to each document's score."""
     rated = counts.of_words.astype(np.float64)
     per = np.repeat(settings.k1 * (1 - settings.b + settings.b * counts.lengths / mean), np.diff(rated.indptr))
@@ -213,16 +213,16 @@ def _counted(documents: Sequence[Document], columns_of: dict[str, int], settings
     rows = np.repeat(np.arange(len(documents)), lengths)
     is_known = ids >= 0
     shape = (len(documents), len(columns_of))
-    counts = sparse.csr_matrix((np.ones(int(is_known.sum())), (rows[is_known], ids[is_known])), shape=shape)
+    counts = scipy.sparse.csr_matrix((np.ones(int(is_known.sum())), (rows[is_known], ids[is_known])), shape=shape)
     counts.sum_duplicates()
     return _Counts(counts, lengths)
 
 
-def _matrix(word_counts: Sequence[Counter[str]], column_of: dict[str, int]) -> sparse.csr_matrix:
+def _matrix(word_counts: Sequence[Counter[str]], column_of: dict[str, int]) -> scipy.sparse.csr_matrix:
     rows = [row for row, counts_of_question in enumerate(word_counts) for _ in counts_of_question]
     columns = [column_of[word] for counts_of_question in word_counts for word in counts_of_question]
     values = [float(times) for counts_of_question in word_counts for times in counts_of_question.values()]
-    return sparse.csr_matrix((values, (rows, columns)), shape=(len(word_counts), len(column_of)))
+    return scipy.sparse.csr_matrix((values, (rows, columns)), shape=(len(word_counts), len(column_of)))
 
 
 class Index:

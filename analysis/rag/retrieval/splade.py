@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import checkpoints
 from ..checkpoints import Checkpoint
@@ -104,7 +104,7 @@ class Splade:
         """Number of words in the vocabulary."""
         return int(self._model.config.vocab_size)
 
-    def encode(self, texts: Sequence[str]) -> sparse.csr_matrix:
+    def encode(self, texts: Sequence[str]) -> scipy.sparse.csr_matrix:
         """Compute the weights of the vocabulary for each text.
 
         Parameters
@@ -136,7 +136,7 @@ class Splade:
         starts = np.cumsum([0, *(len(encoded[index][0]) for index in range(len(ids)))])
         columns = [encoded[index][0] for index in range(len(ids))] or [np.empty(0, dtype=np.int64)]
         values = [encoded[index][1] for index in range(len(ids))] or [np.empty(0, dtype=np.float32)]
-        return sparse.csr_matrix(
+        return scipy.sparse.csr_matrix(
             (np.concatenate(values), np.concatenate(columns), starts), shape=(len(ids), self.dimensions)
         )
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 SUMS = "SHA256SUMS"
+MANIFEST = "release.json"
+#: The folder of the CrowdRAG-25 layout in a release.
+CROWDRAG25 = "crowdrag25"
 LEVEL = 6
 
 

@@ -4,17 +4,24 @@ To add a format, write its writer in this folder and add it to `FORMATS`: the bu
 README use that list.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Final
 
 from ..contents.content_table import ContentTable
-from . import tabular, trec
-from .output_folder import Folder
-from .tabular import Sink
+from . import trec
+from .output_folder import CROWDRAG25, Folder
+
+# pyarrow is loaded when a release is built: it takes 30 MB in each process.
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .tabular import Sink
+
+    OpenTable = AbstractContextManager[Sink]
 
 Tables = Sequence[ContentTable]
 
@@ -43,7 +50,7 @@ class Format:
     purpose: str
     description: str
     suffix: str = ""
-    open_table: Callable[[Folder, str, ContentTable, pa.Schema], AbstractContextManager[Sink]] | None = None
+    open_table: Callable[[Folder, str, ContentTable, pa.Schema], OpenTable] | None = None
     write_all: Callable[[Folder, Tables, Tables], None] | None = None
 
     def path(self, table: str) -> str:
@@ -51,11 +58,31 @@ class Format:
         return f"{self.folder}/{table}{self.suffix}"
 
 
+def _open_json_lines(folder: Folder, path: str, table: ContentTable, _schema: pa.Schema) -> OpenTable:
+    from . import tabular
+
+    return tabular.json_lines(folder, path, table)
+
+
+def _open_parquet(folder: Folder, path: str, table: ContentTable, schema: pa.Schema) -> OpenTable:
+    from . import tabular
+
+    return tabular.parquet(folder, path, table, schema)
+
+
+def _open_csv(folder: Folder, path: str, table: ContentTable, _schema: pa.Schema) -> OpenTable:
+    from . import tabular
+
+    return tabular.spreadsheet(folder, path, table)
+
+
 def _write_trec(folder: Folder, tables: Tables, _layout: Tables) -> None:
     trec.write(folder, tables)
 
 
 def _write_crowdrag25(folder: Folder, _tables: Tables, layout: Tables) -> None:
+    from . import tabular
+
     for table in layout:
         tabular.write_crowdrag25(folder, table)
 
@@ -65,7 +92,7 @@ JSON_LINES: Final = Format(
     "texts unchanged",
     "all tables as gzipped JSON lines, texts unchanged",
     suffix=".jsonl.gz",
-    open_table=lambda folder, path, table, _schema: tabular.json_lines(folder, path, table),
+    open_table=_open_json_lines,
 )
 #: In the order of pages and README.md.
 FORMATS: Final = (
@@ -75,14 +102,14 @@ FORMATS: Final = (
         "typed, for programs",
         "the same with column types, and column descriptions in the metadata",
         suffix=".parquet",
-        open_table=tabular.parquet,
+        open_table=_open_parquet,
     ),
     Format(
         "csv",
         "for spreadsheets",
         "the same for spreadsheets. Cells that look like formulas begin with an apostrophe, so texts differ",
         suffix=".csv",
-        open_table=lambda folder, path, table, _schema: tabular.spreadsheet(folder, path, table),
+        open_table=_open_csv,
     ),
     Format(
         trec.FOLDER,
@@ -91,7 +118,7 @@ FORMATS: Final = (
         write_all=_write_trec,
     ),
     Format(
-        tabular.FOLDER,
+        CROWDRAG25,
         "CrowdRAG-25 layout",
         "the layout of the CrowdRAG-25 corpus",
         write_all=_write_crowdrag25,

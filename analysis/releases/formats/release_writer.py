@@ -14,7 +14,7 @@ from ..contents.content_table import ContentColumn, ContentTable
 from ..contents.selection import Exclusion
 from . import card, citation, croissant, datasheet, markup
 from .about import FORMAT, SCHEMA_VERSION, About
-from .output_folder import Folder
+from .output_folder import MANIFEST, Folder
 from .release_formats import FORMATS, JSON_LINES
 from .tabular import WORDS, chunk, schema
 
@@ -77,7 +77,6 @@ def _row(column: ContentColumn) -> list[str]:
     return [markup.code(column.name), kind, "yes" if column.nullable else "", markup.line(column.meaning)]
 
 
-MANIFEST = "release.json"
 _MARKDOWN = "text/markdown; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
 

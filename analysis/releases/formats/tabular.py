@@ -24,7 +24,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from ..contents.content_table import BrokenTableError, Columns, ContentColumn, ContentTable
-from .output_folder import Folder
+from .output_folder import CROWDRAG25, Folder
 
 TYPES: dict[str, pa.DataType] = {
     "text": pa.string(),
@@ -333,7 +333,6 @@ def background_thread(write: Callable[[Piece], Any]) -> Iterator[Callable[[Piece
         raise failed[0]
 
 
-FOLDER = "crowdrag25"
 # Rows of this layout may be large: a topic includes its passages, a state a whole text.
 CHUNK = 200
 
@@ -344,7 +343,7 @@ def write_crowdrag25(folder: Folder, table: ContentTable) -> None:
     if (first := next(rows, None)) is None:
         return
     with (
-        folder.gzipped(f"{FOLDER}/{table.name}.jsonl.gz", JSON_LINES, table.meaning) as file,
+        folder.gzipped(f"{CROWDRAG25}/{table.name}.jsonl.gz", JSON_LINES, table.meaning) as file,
         background_thread(file.write) as put,
     ):
         rest = chain([first], rows)

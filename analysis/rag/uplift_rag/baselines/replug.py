@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+import scipy
 
 from ...generation.model import EnsembleGenerator
 from ...protocols import Document, Floats, Generator, NoLikelihoodsError, Output, Prompt, Query, ScoringGenerator
@@ -112,7 +112,7 @@ def by_likelihood(
         tokens = scored.tokens[index * len(prompts) : (index + 1) * len(prompts)]
         if len({token.size for token in tokens}) != 1 or not tokens[0].size:
             return None
-        values.append(float(logsumexp(np.stack(tokens), axis=0, b=weights[:, np.newaxis]).mean()))
+        values.append(float(scipy.special.logsumexp(np.stack(tokens), axis=0, b=weights[:, np.newaxis]).mean()))
     return answers[int(np.argmax(values))], scored.outputs
 
 
@@ -132,7 +132,7 @@ def weigh(documents: Sequence[Document], *, temperature: float = 1.0) -> Floats:
     scores = [document.score for document in documents if document.score is not None]
     if len(scores) < len(documents):
         return np.full(len(documents), 1 / len(documents))
-    return np.asarray(softmax(np.array(scores, dtype=np.float64) / temperature))
+    return np.asarray(scipy.special.softmax(np.array(scores, dtype=np.float64) / temperature))
 
 
 def vote(outputs: Sequence[Output], weights: Floats) -> tuple[str, str]:
