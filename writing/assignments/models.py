@@ -26,7 +26,7 @@ class WritingTask(PaidWork):
 
     RELATED: ClassVar[tuple[str, ...]] = ("study", "topic", "style", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
-        not_allowed=_("This task is %(state)s, so you cannot do this now."),
+        not_allowed=_("The status of this task is “%(state)s”, so you cannot do this now."),
         left_study=_("You withdrew from this study, so there are no more tasks for you."),
         blocked=_("The researchers give you no more tasks here. Their reason: “%(reason)s” You can ask them about it."),
         nothing_left=_(

@@ -1,6 +1,7 @@
 """Problems specific to writing tasks (`crowdrag.assignments.problems` has the shared ones)."""
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from crowdrag.assignments.problems import WorkProblem
 
@@ -20,7 +21,12 @@ class EnoughWritten(WorkProblem):
     def __init__(self, most: int):
         self.most = most
         super().__init__(
-            _("You have written all %(n)s responses that one person can write in this study.") % {"n": most}
+            ngettext(
+                "You have written the one response that one person can write in this study.",
+                "You have written all %(n)s responses that one person can write in this study.",
+                most,
+            )
+            % {"n": most}
         )
 
 
