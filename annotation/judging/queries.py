@@ -43,7 +43,7 @@ class QuestionnaireRow:
     @property
     def is_late(self) -> bool:
         """Whether it expired or was returned with answers that can still be submitted."""
-        return self.assignment.state in LATE and self.answered > 0
+        return self.assignment.state in LATE and self.answered > 0 and not self.assignment.participant.withdrawn_at
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,11 @@ def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOvervie
 def questionnaire_rows(campaign: Campaign, participant: Participant) -> list[QuestionnaireRow]:
     """Return a participant's questionnaires in a campaign, oldest first."""
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
-    ordered = assignments.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
+    ordered = (
+        assignments.select_related("participant")
+        .prefetch_related("transitions", "payments")
+        .order_by("assigned_at", "pk")
+    )
     return [_row(assignment, number) for number, assignment in enumerate(ordered, start=1)]
 
 
