@@ -217,13 +217,13 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
         return []
     gone = _(
         "We erase the comments you wrote while judging and all your times from this server. We also erase your "
-        "answers to training examples and attention checks."
+        "answers to practice examples and attention checks."
     )
     return [gone, _stays()]
 
 
 def _stays() -> str:
     return _(
-        "We keep the answers you gave when judging, with nothing that shows who you are. No later analysis counts "
-        "them, and someone else judges in your place."
+        "We keep the answers you gave when judging, but without anything that identifies you. We do not use them in "
+        "later analyses, and someone else judges in your place."
     )

@@ -108,7 +108,11 @@ def enter_key(request: HttpRequest) -> HttpResponse:
             activate_study_language(link.study)
             return _enrol(request, Visitor(link, None, link.participant))
         form.add_error(
-            "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
+            "key",
+            _(
+                "This link or code does not work. Check that it is complete. It also stops working if you created a "
+                "newer one, or if your data was erased."
+            ),
         )
     return render(request, "studies/entry/return.html", {"form": form}, status=422 if form.errors else 200)
 
