@@ -2,6 +2,7 @@
 
 /** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
+const NEAR = 6 * 3_600_000;
 
 /** @param {Date} when @param {Intl.DateTimeFormatOptions} parts */
 function format(when, parts) {
@@ -9,10 +10,11 @@ function format(when, parts) {
   return when.toLocaleString(language === "en" ? "en-GB" : language, { ...parts, ...CLOCK });
 }
 
-/** @param {Date} when @returns {string} the time, with its day unless that is today */
+/** @param {Date} when @returns {string} the time, with its day unless that is today or the time is near: 00:30 in an hour */
 export function shortTime(when) {
-  const isToday = when.toDateString() === new Date().toDateString();
-  return format(when, isToday ? {} : { day: "numeric", month: "short" });
+  const now = new Date();
+  const isClear = when.toDateString() === now.toDateString() || Math.abs(when.getTime() - now.getTime()) < NEAR;
+  return format(when, isClear ? {} : { day: "numeric", month: "short" });
 }
 
 /** @param {Date} when @returns {string} the date and the time, with the name of the zone */

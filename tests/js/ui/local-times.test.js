@@ -22,6 +22,12 @@ test("a time of today is short without its date, in the reader's zone", (t) => {
   assert.equal(shortTime(new Date("2026-11-24T16:52:00Z")), "22:22");
 });
 
+test("a time soon after midnight needs no date", (t) => {
+  noon(t);
+  t.mock.timers.setTime(Date.parse("2026-11-24T18:00:00Z"));
+  assert.equal(shortTime(new Date("2026-11-24T19:00:00Z")), "00:30");
+});
+
 test("a time of another day is short with its date, as it is where the reader is", (t) => {
   noon(t);
   assert.equal(shortTime(new Date("2026-11-24T19:00:00Z")), "25 Nov, 00:30");
