@@ -27,7 +27,7 @@ class TaskState(models.TextChoices):
     ACCEPTED = "ACCEPTED", _("accepted")
     REJECTED = "REJECTED", _("rejected")
     RETURNED = "RETURNED", _("returned")
-    REVISION = "REVISION", _("sent back for revision")
+    REVISION = "REVISION", _("revision requested")
 
 
 class SurveyKind(models.TextChoices):

@@ -53,34 +53,35 @@ _PAGE: Final = _("""\
 
 ## How the page works
 
-Everything is on one page. Click or tap your answer, or press the number on it, on a keyboard. The shortcuts are listed
-under “?”. The dots at the top show what is done. Each answer is saved at once, and you can change it until you submit.
+Everything is on one page. Click or tap your answer, or press its number on the keyboard. The shortcuts are listed under
+“?”. The numbers at the top show what is complete. Each answer is saved at once, and you can change it until you submit.
 You can submit when you have answered all questions. You can leave and come back before your time is over. The due time
 is at the top of the page.
 
 ## Pay and review
 
-The first page told you the pay and about how long it takes. **We never refuse to pay you because of your opinion**,
-even if nobody shares it. A person may review work that was much faster than anyone can read, or that has the same
-answer everywhere{checks}. If we do not accept your work, we tell you why, and you can contest it. There are no tricks:
-the page has all the information you need to answer.
+**We never refuse to pay you because of your opinion**, even if nobody else agrees. A person reviews each questionnaire.
+They look more closely if it was finished too fast to read, or if all answers are the same.{checks} If we do not accept
+your work, we tell you why, and you can ask for another review. There are no tricks: the page has all the information
+you need to answer.
 """)
-_CHECKS: Final = _(", or that fails the attention checks, which tell you which answer to select")
+_CHECKS: Final = _(
+    "They also look more closely if an attention check failed. Attention checks tell you which answer to select."
+)
 
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
-withdraw and have your data erased. You do not need an account, only your personal link. If you withdraw and choose
-this, we erase what you wrote and all times. **Your answers stay**, with nothing that shows who you are. No later
-analysis counts them, and someone else judges in your place.
+withdraw and have your data erased. You do not need an account, only your personal link. If you withdraw and have your
+data erased, we delete the texts you wrote and all times. **We keep your answers**, but without anything that identifies
+you. We do not use them in later analyses, and someone else judges in your place.
 
 ## What we record
 
-We record nothing outside of the page, and nothing before you agree here. While you judge, we record:
+We record nothing outside the questionnaire, and nothing before you agree here. While you judge, we record:
 
-- **Your answers.** Your answer to each question of each item, when you gave it and how often you changed it. The
-  reasons that you write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you
-  leave one.
-- **Your time on each item.** How long you viewed it and how often you came back to it.
+- **Your answers.** Your answer to each question, when you gave it and how often you changed it. The reasons that you
+  write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you leave one.
+- **Your reading time.** How long you viewed each pair or response, and how often you came back to it.
 - **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 
 We also keep when you came and with which link, and what you are paid. If a recruitment platform sent you, we store your
@@ -88,16 +89,16 @@ platform ID encrypted. We use it to pay you and to recognise you. We never publi
 
 ## Purpose
 
-We study what makes answers useful, and how far people and language models agree on it. We use a pseudonym instead of
-your name.
+We study what makes answers useful, and how much people and language models agree. We use a pseudonym instead of your
+name.
 
 ## What we publish
 
-- **Your answers, with your pseudonym**, under the licence {licence}. Then everyone can use them as the licence says.
+- **Your answers, with your pseudonym**, under the licence {licence}. Anyone can then use them under this licence.
 - **Your times**, only if you allow it below. If you do not allow it, you are paid the same, and we keep them to
   ourselves.
 
-We publish nothing that says who you are. Please do not write anything in a comment or a reason that says who you are.
+We publish nothing that identifies you. Please do not write anything in a comment or a reason that identifies you.
 """)
 
 
@@ -121,7 +122,7 @@ def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, ch
             text = gettext(_PAIRWISE).format(neutral=neutral)
         if explained := _explained(dimensions):
             text += gettext(_ASKED).format(asked=explained)
-        return (text + gettext(_PAGE).format(checks=gettext(_CHECKS) if checks else "")).strip()
+        return (text + gettext(_PAGE).format(checks=f" {gettext(_CHECKS)}" if checks else "")).strip()
 
 
 def consent(study: Study) -> dict[str, str]:

@@ -95,33 +95,46 @@ def _what(campaign: Campaign) -> str:
             "You read questions, each with two responses. You choose the better response on several aspects. You do "
             "not need to look anything up."
         )
-    return " ".join([what, *_size(campaign)])
+    return " ".join([what, *questionnaire_size(campaign), *_practice(campaign)])
 
 
-def _size(campaign: Campaign) -> list[str]:
-    """Return the size of a questionnaire, if drawn, and what comes before the first one."""
-    parts = []
+def questionnaire_size(campaign: Campaign) -> list[str]:
+    """Return sentences with the size of a questionnaire; empty before the questionnaires are drawn."""
     size = questionnaire_content.size(campaign)
-    examples = TrainingItem.objects.filter(campaign=campaign).count() or int(practice.applies(campaign))
-    if size.items:
-        if campaign.kind == CampaignKind.POINTWISE:
-            things = ngettext("%(n)s response", "%(n)s responses", size.items) % {"n": size.items}
-        else:
-            things = ngettext("%(n)s pair of responses", "%(n)s pairs of responses", size.items) % {"n": size.items}
-        questions = ngettext("%(n)s question", "%(n)s questions", size.questions) % {"n": size.questions}
-        if campaign.kind == CampaignKind.POINTWISE:
-            message = _("A questionnaire has %(things)s, with %(asked)s about each response.")
-        else:
-            message = _("A questionnaire has %(things)s, with %(asked)s about each pair.")
-        parts.append(message % {"things": things, "asked": questions})
-    if examples:
-        message = ngettext(
-            "Before the first one, you do a short training: %(n)s example with the expected answers and the reasons.",
-            "Before the first one, you do a short training: %(n)s examples with the expected answers and the reasons.",
-            examples,
+    if not size.items:
+        return []
+    if campaign.kind == CampaignKind.POINTWISE:
+        items = ngettext(
+            "A questionnaire has %(n)s response.", "A questionnaire has up to %(n)s responses.", size.items
         )
-        parts.append(message % {"n": examples})
-    return parts
+        questions = ngettext(
+            "You answer %(n)s question about each response.",
+            "You answer %(n)s questions about each response.",
+            size.questions,
+        )
+    else:
+        items = ngettext(
+            "A questionnaire has %(n)s pair of responses.",
+            "A questionnaire has up to %(n)s pairs of responses.",
+            size.items,
+        )
+        questions = ngettext(
+            "You answer %(n)s question about each pair.", "You answer %(n)s questions about each pair.", size.questions
+        )
+    return [items % {"n": size.items}, questions % {"n": size.questions}]
+
+
+def _practice(campaign: Campaign) -> list[str]:
+    """Return a sentence about the practice before the first questionnaire; empty without practice."""
+    examples = TrainingItem.objects.filter(campaign=campaign).count() or int(practice.applies(campaign))
+    if not examples:
+        return []
+    message = ngettext(
+        "Before the first one, you practise with %(n)s example. We show you the expected answers and the reasons.",
+        "Before the first one, you practise with %(n)s examples. We show you the expected answers and the reasons.",
+        examples,
+    )
+    return [message % {"n": examples}]
 
 
 def _activity(campaign: Campaign) -> Activity:
@@ -204,13 +217,13 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
         return []
     gone = _(
         "We erase the comments you wrote while judging and all your times from this server. We also erase your "
-        "answers to training examples and attention checks."
+        "answers to practice examples and attention checks."
     )
     return [gone, _stays()]
 
 
 def _stays() -> str:
     return _(
-        "We keep the answers you gave when judging, with nothing that shows who you are. No later analysis counts "
-        "them, and someone else judges in your place."
+        "We keep the answers you gave when judging, but without anything that identifies you. We do not use them in "
+        "later analyses, and someone else judges in your place."
     )

@@ -28,10 +28,10 @@ class Assignment(PaidWork):
 
     RELATED: ClassVar[tuple[str, ...]] = ("questionnaire__campaign__study", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
-        not_allowed=_("This questionnaire is %(state)s, so you cannot do this now."),
+        not_allowed=_("The status of this questionnaire is “%(state)s”, so you cannot do this now."),
         left_study=_("You withdrew from this study, so there is nothing more for you to judge."),
         blocked=_(
-            "The researchers give you no more questionnaires here. Their reason: “%(reason)s” "
+            "You cannot get more questionnaires in this study. The researchers' reason: “%(reason)s” "
             "You can ask them about it."
         ),
         nothing_left=_(

@@ -1,6 +1,9 @@
 """A judge's own questionnaires: state, messages, earnings."""
 
 from dataclasses import dataclass, field
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments import undo
 from crowdrag.assignments.lifecycle import extra_payments
@@ -18,6 +21,8 @@ from .lifecycle import ASSIGNMENTS
 S = AssignmentState
 LATE = (S.TIMED_OUT, S.RETURNED)
 DONE = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
+# States whose names for researchers are terms that judges do not know.
+_STATUS: Final = {S.ASSIGNED: _("in progress"), S.TIMED_OUT: _("time over"), S.SURPLUS: _("extra")}
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,12 @@ class QuestionnaireRow:
     besides: list[AssignmentPayment] = field(default_factory=list)
 
     @property
+    def status(self) -> str:
+        """The state in the judge's words."""
+        state = S(self.assignment.state)
+        return str(_STATUS.get(state, state.label))
+
+    @property
     def can_contest(self) -> bool:
         """Whether there is a decision that can be contested."""
         return self.assignment.state == S.REJECTED
@@ -43,7 +54,7 @@ class QuestionnaireRow:
     @property
     def is_late(self) -> bool:
         """Whether it expired or was returned with answers that can still be submitted."""
-        return self.assignment.state in LATE and self.answered > 0
+        return self.assignment.state in LATE and self.answered > 0 and not self.assignment.participant.withdrawn_at
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,11 @@ def judge_overview(campaign: Campaign, participant: Participant) -> JudgeOvervie
 def questionnaire_rows(campaign: Campaign, participant: Participant) -> list[QuestionnaireRow]:
     """Return a participant's questionnaires in a campaign, oldest first."""
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign, participant=participant)
-    ordered = assignments.prefetch_related("transitions", "payments").order_by("assigned_at", "pk")
+    ordered = (
+        assignments.select_related("participant")
+        .prefetch_related("transitions", "payments")
+        .order_by("assigned_at", "pk")
+    )
     return [_row(assignment, number) for number, assignment in enumerate(ordered, start=1)]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from django.db.models import Count, Max
+
 from ..models import (
     Assignment,
     AttentionCheck,
@@ -212,9 +214,9 @@ class Size:
 
 
 def size(campaign: Campaign) -> Size:
-    """Return the size of a campaign's first questionnaire. All are about equal."""
-    first = campaign.questionnaires.order_by("position", "pk").first()
-    return Size(first.entries.count() if first else 0, campaign.campaign_dimensions.count())
+    """Return the size of a campaign's largest questionnaire. All are about equal."""
+    largest = campaign.questionnaires.annotate(n=Count("entries")).aggregate(most=Max("n"))["most"]
+    return Size(largest or 0, campaign.campaign_dimensions.count())
 
 
 def question(dimension: Dimension) -> Question:

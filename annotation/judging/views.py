@@ -55,7 +55,7 @@ def start(request: HttpRequest, participant: Participant, campaign_id: int) -> H
     context = {
         "offer": activity.offer(campaign_there),
         "overview": overview,
-        "size": questionnaire_content.size(campaign_there),
+        "size": activity.questionnaire_size(campaign_there),
         "hourly": activity.hourly_pay(campaign_there),
         "has_checks": activity.has_checks(campaign_there),
         "instructions": activity.instruction_sections(campaign_there.instructions.text)

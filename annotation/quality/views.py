@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -15,7 +16,7 @@ from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study
 
 from ..enums import CampaignKind, CampaignState, Judges
-from ..judging import questionnaire_content
+from ..judging import activity, questionnaire_content
 from ..judging.questionnaire_content import SIDES, ShownItem, Side
 from ..models import Campaign, Item, TrainingItem
 from . import attention_checks, known_labels, practice, training
@@ -198,7 +199,7 @@ def train(request: HttpRequest, participant: Participant, campaign_id: int) -> H
             return _page(request, participant, campaign_there, taught)
     following = training.next_item(campaign=campaign_there, participant=participant)
     if following is None:
-        messages.info(request, "You have finished the training. The questionnaire comes next.")
+        messages.info(request, _("You have finished the practice. The questionnaire comes next."))
         return redirect("judging_start", participant.study.slug, campaign_id)
     return _page(request, participant, campaign_there, get_object_or_404(_items(campaign_there), pk=following.pk))
 
@@ -279,6 +280,7 @@ def _example(
         "taking_part": participant.study,
         "participant": participant,
         "campaign": campaign,
+        "title": activity.title(campaign),
         "questions": questions,
         "missing": [each for each in questions if each.pk in (missing or ())],
         "feedback": feedback,

@@ -94,7 +94,7 @@ def _accepted(values: dict[str, str]) -> tuple[str, list[str]]:
 def _rejected(values: dict[str, str]) -> tuple[str, list[str]]:
     return _("Your work was not accepted"), [
         _("Your work in the study “%(study)s” was not accepted.") % values,
-        _("You can read the reason on your dashboard. If you do not agree, you can contest the decision there."),
+        _("You can read the reason on your dashboard. If you do not agree, you can ask for another review there."),
     ]
 
 

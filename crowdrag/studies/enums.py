@@ -50,7 +50,7 @@ class MessageKind(models.TextChoices):
 
     QUESTION = "QUESTION", _("question")
     PROBLEM = "PROBLEM", _("problem")
-    CONTEST = "CONTEST", _("contested rejection")
+    CONTEST = "CONTEST", _("request for another review")
 
 
 class Outcome(models.TextChoices):

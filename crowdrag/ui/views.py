@@ -91,6 +91,14 @@ def documentation_site(request: HttpRequest, path: str = "") -> HttpResponseBase
     return response
 
 
+# Where people work who have no account. Error pages do not know who asks, only for which address.
+_PARTICIPANTS_PAGES = ("/work/", "/join/", "/withdraw/")
+
+
+def _is_for_participants(request: HttpRequest) -> bool:
+    return request.path_info.startswith(_PARTICIPANTS_PAGES)
+
+
 @public
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """400."""
@@ -113,10 +121,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 @public
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """404."""
-    return render(request, "errors/404.html", status=404)
+    context = {"is_for_participants": _is_for_participants(request)}
+    return render(request, "errors/404.html", context, status=404)
 
 
 @public
 def server_error(request: HttpRequest) -> HttpResponse:
     """500."""
-    return render(request, "errors/500.html", status=500)
+    context = {"is_for_participants": _is_for_participants(request)}
+    return render(request, "errors/500.html", context, status=500)

@@ -8,6 +8,7 @@ import { init as charts } from "./ui/charts.js";
 import { init as copy } from "./ui/copy-buttons.js";
 import { init as dialogs } from "./ui/dialogs.js";
 import { init as errors } from "./ui/error-summary.js";
+import { init as localTimes } from "./ui/local-times.js";
 import { init as menus } from "./ui/menus.js";
 import { init as polling } from "./ui/polling.js";
 import { init as replies } from "./ui/saved-replies.js";
@@ -22,7 +23,7 @@ import { init as uploads } from "./ui/file-drop.js";
 
 /** @param {Document} root @returns {() => void} undoes all of it */
 export function init(root) {
-  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar, replies, shortNames].map((start) =>
+  const teardowns = [theme, toasts, requests, submitting, sorting, copy, dialogs, menus, errors, uploads, charts, chartTips, polling, sidebar, replies, shortNames, localTimes].map((start) =>
     start(root),
   );
   return () => teardowns.forEach((teardown) => teardown());

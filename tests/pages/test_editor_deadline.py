@@ -1,11 +1,14 @@
 """Until when a text is kept for its writer: always in sight, with a warning in time."""
 
+import re
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.pages.accessibility import settled_violations
 from tests.pages.editor_study import Desk, desk, sit_down
@@ -54,6 +57,20 @@ def test_a_warning_gives_more_time_and_without_a_connection_the_time_runs_out(pa
     page.clock.run_for(140 * MINUTE)
     expect(page.locator("#late")).to_be_visible()
     page.context.set_offline(False)
+
+
+def test_every_page_shows_the_time_where_the_reader_is(browser: Browser, live_server: Any) -> None:
+    at = kept_for_an_hour()
+    context = browser.new_context(timezone_id="Asia/Kolkata")
+    page = context.new_page()
+    sit_down(page, live_server.url, at)
+    expect(page.locator("#due")).to_have_attribute("title", re.compile(r"2\d{3}, \d{2}:\d{2} (GMT\+5:30|IST)$"))
+    at.task.refresh_from_db()
+    assert at.task.lease_until is not None
+    there = at.task.lease_until.astimezone(ZoneInfo("Asia/Kolkata"))
+    page.goto(f"{live_server.url}{reverse('participant_dashboard', args=[at.task.study.slug])}")
+    expect(page.locator("time[data-local]")).to_contain_text(f"{there:%H:%M} ")
+    context.close()
 
 
 @pytest.mark.extended

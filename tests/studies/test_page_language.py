@@ -74,6 +74,7 @@ def test_a_page_that_is_not_there_is_in_the_language_too(client: Client) -> None
     as_participant(client, person)
     page = client.get(reverse("writing_task", args=[person.study.slug, "unknown"]))
     assert (page.status_code, language_of(page)) == (404, "de")
+    assert f'href="{reverse("participant_return")}"' in page.content.decode(), "no page of researchers"
 
 
 def test_the_texts_that_a_study_begins_with_are_in_its_language() -> None:

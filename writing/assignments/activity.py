@@ -39,7 +39,8 @@ def offer(study: Study) -> Offer | None:
         "of about %(words)s words in an editor in your browser. You cite the source of each claim."
     )
     if plan.trial_topics.exists():
-        what = f"{what} {_('The first responses are a trial. They are paid, and you continue when they are accepted.')}"
+        trial = _("The first responses are a trial. They are paid, and you can continue after they are accepted.")
+        what = f"{what} {trial}"
     return Offer(
         title=_("Write responses from sources"),
         what=what % {"words": word_range},

@@ -65,9 +65,9 @@ def _field(question: dict[str, Any]) -> forms.Field:
 
 
 def _ends(question: dict[str, Any]) -> str:
-    """Describe the ends of a scale, like "1: nothing; 5: a great deal", escaped because help texts are HTML."""
+    """Describe the ends of a scale, like "1 = nothing, 5 = a great deal", escaped because help texts are HTML."""
     options, ends = question["options"], ((0, question.get("low")), (-1, question.get("high")))
-    named = [_("%(value)s: %(meaning)s") % {"value": options[n]["label"], "meaning": text} for n, text in ends if text]
+    named = [_("%(value)s = %(meaning)s") % {"value": options[n]["label"], "meaning": text} for n, text in ends if text]
     return escape(
-        _("%(low)s; %(high)s") % dict(zip(("low", "high"), named, strict=True)) if len(named) == 2 else "".join(named)
+        _("%(low)s, %(high)s") % dict(zip(("low", "high"), named, strict=True)) if len(named) == 2 else "".join(named)
     )

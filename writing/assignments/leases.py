@@ -128,6 +128,8 @@ def on_withdraw(participant: Participant, now: datetime) -> None:
 
 def can_resume(task: WritingTask) -> bool:
     """Return whether a writer can probably resume a returned task; only `resume` can decide it."""
+    if task.participant is None or task.participant.withdrawn_at:
+        return False
     if task.slot is None:
         return task.is_trial and _still_tried(task)
     task_in_slot = slots.holder(task)

@@ -26,12 +26,12 @@ class WritingTask(PaidWork):
 
     RELATED: ClassVar[tuple[str, ...]] = ("study", "topic", "style", "participant")
     TEXTS: ClassVar[WorkTexts] = WorkTexts(
-        not_allowed=_("This task is %(state)s, so you cannot do this now."),
+        not_allowed=_("The status of this task is “%(state)s”, so you cannot do this now."),
         left_study=_("You withdrew from this study, so there are no more tasks for you."),
-        blocked=_("The researchers give you no more tasks here. Their reason: “%(reason)s” You can ask them about it."),
-        nothing_left=_(
-            "All topics that you can write on are taken at the moment. Check again later, some may become free."
+        blocked=_(
+            "You cannot get more tasks in this study. The researchers' reason: “%(reason)s” You can ask them about it."
         ),
+        nothing_left=_("All tasks that you can do are taken at the moment. Check again later, some may become free."),
         under_review=_("Another reviewer has this response open. Review the next one."),
         erased=_(
             "The writer had this response erased. It stays excluded from the analysis. You can still pay what is owed."

@@ -1,6 +1,7 @@
 """Problems specific to writing tasks (`crowdrag.assignments.problems` has the shared ones)."""
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from crowdrag.assignments.problems import WorkProblem
 
@@ -20,7 +21,12 @@ class EnoughWritten(WorkProblem):
     def __init__(self, most: int):
         self.most = most
         super().__init__(
-            _("You have written all %(n)s responses that one person can write in this study.") % {"n": most}
+            ngettext(
+                "You have written the one response that one person can write in this study.",
+                "You have written all %(n)s responses that one person can write in this study.",
+                most,
+            )
+            % {"n": most}
         )
 
 
@@ -28,7 +34,7 @@ class TrialWaits(WorkProblem):
     """The participant's trial is under review."""
 
     def __init__(self) -> None:
-        super().__init__(_("Your trial responses are in review. You can continue when they are accepted."))
+        super().__init__(_("Your trial responses are awaiting review. You can continue after they are accepted."))
 
 
 class TrialContested(WorkProblem):
@@ -52,7 +58,7 @@ class TrialEnded(WorkProblem):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Thank you for your trial responses. There are no more tasks for you here. You keep what you earned.")
+            _("Your trial was not accepted, so you cannot write more in this study. You keep what you earned.")
         )
 
 
@@ -77,7 +83,7 @@ class NotFinished(WorkProblem):
     """The text was not finished, or the entry survey is unanswered."""
 
     def __init__(self) -> None:
-        super().__init__(_("Your text is not finished yet. Go back to the editor and press Finish."))
+        super().__init__(_("You have not pressed Finish yet. Go back to the editor and press Finish."))
 
 
 class EmptyText(WorkProblem):

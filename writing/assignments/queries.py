@@ -68,7 +68,7 @@ def writer_overview(participant: Participant) -> WriterOverview:
     """Return the overview of a writer's tasks."""
     tasks = (
         WritingTask.objects.filter(participant=participant, is_imported=False)
-        .select_related("topic", "style", "study", "revision")
+        .select_related("topic", "style", "study", "revision", "participant")
         .prefetch_related("transitions", "payments")
         .order_by("-claimed_at", "-id")
     )
@@ -89,7 +89,7 @@ def writer_task_row(task: WritingTask) -> WriterTaskRow:
     moves = undo.standing(sorted(task.transitions.all(), key=lambda each: each.pk))
     notes = [each.note for each in moves if each.note and (each.after in TOLD or not each.before)]
     payments = sorted(task.payments.all(), key=lambda each: each.pk)
-    returned = task.state == TaskState.RETURNED
+    returned = task.state == TaskState.RETURNED and task.participant is not None and not task.participant.withdrawn_at
     can_resume = returned and leases.can_resume(task)
     return WriterTaskRow(
         task=task,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from analysis.writing_process import pace
-from crowdrag.assignments.problems import NotAllowed
+from crowdrag.assignments.problems import LeftStudy, NotAllowed
 from crowdrag.studies.enums import DecisionKind
 
 from ..corpus import responses
@@ -70,11 +70,15 @@ def submit_late(*, task: WritingTask, now: datetime) -> Response:
     ------
     NotAllowed
         If the task was not returned, or can still be resumed.
+    LeftStudy
+        If the writer withdrew.
     """
     task = TASKS.lock(task)
     response = Response.objects.filter(task=task).first()
     if response is not None:
         return response
+    if task.participant is not None and task.participant.withdrawn_at:
+        raise LeftStudy(WritingTask)
     if task.state != TaskState.RETURNED:
         raise NotAllowed(task, TaskState.SUBMITTED)
     task_in_slot = slots.holder(task)

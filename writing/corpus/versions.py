@@ -39,21 +39,22 @@ def current(model: type[V], *, study: Study, names: Iterable[str] | None = None)
 
 
 _TASK = _(
-    "Write a response of about 250 words to the question, from the passages beside the editor. "
-    "Cite every claim that you take from a passage by its number in brackets, right behind the claim: [0]. "
-    "Cite several where several say it: [3, 7]. Do not use a language model."
+    "Write a response of about 250 words to the question. Use the passages next to the editor. "
+    "Cite every claim that you take from a passage: put the number of the passage in brackets directly after the "
+    "claim, for example [0]. If several passages support the claim, cite them all: [3, 7]. "
+    "Do not use a language model."
 )
 
 DEFAULT_STYLES = {
     "bullet": (
         _("Bulleted list"),
-        _("List all the points that matter to the question as a bulleted list, one point a line."),
+        _("List all points that are relevant to the question as bullets, one per line."),
     ),
     "essay": (_("Essay"), _("Begin with a clear thesis, then give the arguments, and end with a conclusion.")),
     "news": (
         _("News"),
         _(
-            "Begin with the lead: what matters most. Then the important details, and last the background "
+            "Begin with the most important facts. Then give the important details. End with the background "
             "(the inverted pyramid of a news article)."
         ),
     ),

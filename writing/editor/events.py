@@ -49,7 +49,7 @@ EVENT_KINDS = (
     EventKind(
         "s",
         ("position", "deleted", "inserted", "source", "input_type"),
-        _("change of the text"),
+        _("text changes"),
         _(
             "Every change of your text: what was added or deleted, where, and how "
             "(typed, pasted, corrected, undone, ...)."
@@ -75,19 +75,21 @@ EVENT_KINDS = (
         _("That you pasted text, how much, and what share of it is in a passage or in your own text."),
     ),
     EventKind("f", ("on",), _("focus"), _("Whether this page has the keyboard focus.")),
-    EventKind("v", ("on",), _("visibility"), _("Whether you can see this page, or another tab or window is in front.")),
+    EventKind(
+        "v", ("on",), _("visibility"), _("Whether this page is visible, or hidden behind another tab or window.")
+    ),
     EventKind("o", ("rank", "on"), _("passage opened"), _("Which passage you opened or closed.")),
     EventKind("d", ("rank", "milliseconds"), _("passage in view"), _("How long a passage was in view.")),
     EventKind("w", ("place", "percent"), _("scrolling"), _("How far you scrolled the passages or the text.")),
     EventKind(
-        "q", ("words", "hits"), _("search"), _("What you searched for in the passages, and how many were found.")
+        "q", ("words", "hits"), _("search"), _("What you searched for in the passages, and how many passages matched.")
     ),
     EventKind("b", ("rank", "position", "way"), _("citing"), _("Which passage you cited, where, and how.")),
     EventKind("z", ("width", "height"), _("window size"), _("The size of the page when it changes.")),
     EventKind(
         "j", ("milliseconds",), _("clock"), _("That your device's clock was changed, or that the device was asleep.")
     ),
-    EventKind("h", ("digest",), _("check sum"), _("A check sum of your text, to prove that the record is complete.")),
+    EventKind("h", ("digest",), _("checksum"), _("A checksum of your text, to prove that the record is complete.")),
     EventKind(
         "a",
         ("clock", "width", "height", "touch"),

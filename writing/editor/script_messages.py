@@ -16,8 +16,8 @@ def editor() -> dict[str, str]:
 def _text() -> dict[str, str]:
     return {
         "words.empty": _("Target: about {target} words"),
-        "words.short.one": _("{n} word of about {target}"),
-        "words.short.other": _("{n} words of about {target}"),
+        "words.short.one": _("{n} word (target: about {target})"),
+        "words.short.other": _("{n} words (target: about {target})"),
         "words.right.one": _("{n} word: about right"),
         "words.right.other": _("{n} words: about right"),
         "words.long.one": _("{n} word, {over} over the target of about {target}"),
@@ -63,12 +63,12 @@ def _findings() -> dict[str, str]:
         "findings.none": _("No problems found. Each citation matches a passage."),
         "findings.empty": _("Your citations are checked here while you write."),
         "finding.copied": _(
-            "{n} words in a row are the same as in passage {rank}. This study asks for fewer than {limit}:"
+            "{n} words in a row are copied from passage {rank}. Copy fewer than {limit} words in a row:"
         ),
         "finding.missing": _("{marker} cites a passage that does not exist. The last passage is {last}."),
         "finding.empty": _("These brackets are empty. Enter the number of a passage, or type [ to choose one."),
         "finding.unclosed": _("This bracket is not closed:"),
-        "finding.uncited": _("This has no citation:"),
+        "finding.uncited": _("This statement has no citation:"),
         "finding.elsewhere": _("The same statement cites {marker} elsewhere, but not here:"),
     }
 
@@ -127,18 +127,18 @@ def _finishing() -> dict[str, str]:
         "finish.anyway": _("Finish anyway"),
         "finish.sending": _("Saving your last changes. Please keep this page open."),
         "finish.waits.offline": _(
-            "You are offline, so your text is not finished yet. It is stored on this device. It is finished when the "
+            "You are offline, so your text has not been sent yet. It is stored on this device and sent when the "
             "connection is back. Keep this page open, or keep writing."
         ),
         "finish.waits.problem": _(
-            "The server does not respond, so your text is not finished yet. This page tries again. Keep it open, or "
+            "The server does not respond, so your text has not been sent yet. This page tries again. Keep it open, or "
             "keep writing."
         ),
         "finish.waits.expired": _(
-            "The server no longer recognises this browser. Open your link in another tab. Then this page finishes "
-            "your text."
+            "The server no longer recognises this browser. Open your link in another tab. Then this page sends your "
+            "text."
         ),
-        "finish.problem": _("Your text could not be finished just now. It is safe. Try again in a moment."),
+        "finish.problem": _("We could not save your final text. Nothing is lost. Try again in a moment."),
         "finish.problem.behind": _("Some of your text is still being sent. Try again in a moment."),
         "finish.problem.differs": _(
             "The text on the server differs from the text here. Reload the page. Both are saved, and you can see both."
@@ -168,11 +168,11 @@ def _branches() -> dict[str, str]:
             "Continue there or here. If you continue here, the page reloads with what you wrote there."
         ),
         "fenced.here": _("Text in this tab"),
-        "fenced.leave": _("Read only"),
+        "fenced.leave": _("Stay here without editing"),
         "fenced.go": _("Continue here"),
         "closed.title": _("This task is no longer open for writing"),
         "closed.lede": _("It was submitted or returned, here or elsewhere. Your text is saved."),
         "closed.here": _("Text in this tab"),
-        "closed.leave": _("Read only"),
+        "closed.leave": _("Stay here without editing"),
         "closed.go": _("View status"),
     }

@@ -16,22 +16,22 @@ from ..editor.events import EVENT_KINDS
 
 INSTRUCTIONS: Final = _("""\
 You get a question and a list of passages that a search engine found for it. **Write a response to the question from
-these passages.** Use the style that is described beside the editor. Imagine a reader who asked the question and reads
+these passages.** Use the style described at the top of the editor. Imagine a reader who asked the question and reads
 only your response.
 
 - **Cite.** After each claim, put the number of the passage that it comes from in brackets: [0]. If several passages
-  support the claim, name them all: [3, 7]. You can also press *Cite* on a passage.
+  support the claim, cite them all: [3, 7]. You can also press *Cite* on a passage.
 - **Use your own words.** Do not copy whole sentences.
 - **Choose.** Passages can be wrong, off topic, or contradict each other. You do not need to use them all.
 - **Do not use a language model** (ChatGPT or similar). Do not let anyone else write for you. We compare what people
   write with what models write, so we cannot use a response that a model wrote. Spelling checkers and dictionaries are
   fine.
-- **Take your time.** The first page told you the pay and about how long a response takes. You can leave and come back,
-  on any device. Your text is saved.
+- **Take your time.** You can leave and come back, on any device. Your text is saved.
 
 We ask a few questions about the topic before you write, and a few more when you are done. Then a reviewer reads your
 response. The reviewer accepts it, and you are paid. Or the reviewer asks you to revise it and says what is missing. If
-the response is not what we asked for, the reviewer can reject it and give the reason. You can contest a rejection.
+the response is not what we asked for, the reviewer can reject it and give the reason. You can then ask for another
+review.
 """)
 
 _CONSENT: Final = _("""\
@@ -40,7 +40,7 @@ withdraw and have all your data erased. You do not need an account, only your pe
 
 ## What we record
 
-While you write, the editor records how your text is written. It records nothing outside of its page, and nothing
+While you write, the editor records how your text is written. It records nothing outside its own page, and nothing
 before you agree here:
 
 {recorded}
@@ -55,11 +55,11 @@ people and language models will read your response and judge it. We use a pseudo
 
 ## What we publish
 
-- **Your responses**, under the licence {text_licence}. Then everyone can use them as the licence says.
-- **The record of how you wrote them** and **its timing**, only if you allow it below. They make new kinds of research
-  possible. If you do not allow it, you are paid the same, and we keep them to ourselves.
+- **Your responses**, under the licence {text_licence}. Anyone can then use them under this licence.
+- **The record of how you wrote them** and **its timing**, only if you allow it below. They help other researchers to
+  study how people write. If you do not allow it, you are paid the same, and we keep them to ourselves.
 
-We publish nothing that says who you are. Please do not write anything in your response that says who you are.
+We publish nothing that identifies you. Please do not write anything in your response that identifies you.
 """)
 
 

@@ -54,18 +54,18 @@ DEFAULTS: Final = {
         ),
         _scale(
             "worker_expertise",
-            gettext_noop("How much of an expert on the topic are you?"),
-            gettext_noop("not at all"),
-            gettext_noop("very much"),
+            gettext_noop("How would you rate your expertise on the topic?"),
+            gettext_noop("no expertise"),
+            gettext_noop("expert"),
         ),
     ),
     SurveyKind.EXIT: (
         _choice("worker_satisfaction", gettext_noop("Are you satisfied with your response?")),
         _scale(
             "references_quality",
-            gettext_noop("How adequate were the passages as sources?"),
-            gettext_noop("not at all"),
-            gettext_noop("fully"),
+            gettext_noop("How good were the passages as sources?"),
+            gettext_noop("very bad"),
+            gettext_noop("very good"),
         ),
         _scale(
             "references_extra",

@@ -41,6 +41,11 @@ class Visitor:
         return bool(self.person and self.link.arrivals.filter(participant=self.person).exists())
 
     @property
+    def has_left(self) -> bool:
+        """Whether the visitor withdrew from the study."""
+        return bool(self.person and self.person.withdrawn_at)
+
+    @property
     def comes_back(self) -> bool:
         """Whether the visitor is a consenting participant who returns with their personal key on a new device."""
         if self.link.kind != EntryKind.PERSONAL or self.person is None:
@@ -84,6 +89,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "taking_part": link.study,
         "came_before": caller.came_before,
         "comes_back": comes_back,
+        "has_left": caller.has_left,
         "visit": enrolment.sign_visit(secrets.token_hex(16)) if link.kind == EntryKind.OPEN else "",
         "hourly": round(offer.pay * 60 / offer.minutes) if offer and offer.minutes else None,
     }
@@ -102,7 +108,11 @@ def enter_key(request: HttpRequest) -> HttpResponse:
             activate_study_language(link.study)
             return _enrol(request, Visitor(link, None, link.participant))
         form.add_error(
-            "key", _("This link or code does not work. Check that it is complete. A newer one may have replaced it.")
+            "key",
+            _(
+                "This link or code does not work. Check that it is complete. It also stops working if you created a "
+                "newer one, or if your data was erased."
+            ),
         )
     return render(request, "studies/entry/return.html", {"form": form}, status=422 if form.errors else 200)
 

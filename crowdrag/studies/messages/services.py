@@ -53,7 +53,7 @@ def ask(
         raise MessageError(_("Your data was erased, so nobody can answer you."))
     if held.messages.filter(answered_at__isnull=True).count() >= MAX_OPEN:
         raise MessageError(
-            _("You have %(most)d unanswered questions. Please wait until one is answered.") % {"most": MAX_OPEN}
+            _("You have %(most)d unanswered messages. Please wait until one is answered.") % {"most": MAX_OPEN}
         )
     return ParticipantMessage.objects.create(
         participant=held, kind=kind, about=about[:200], text=_check_text(text, MAX_LENGTH), asked_at=now

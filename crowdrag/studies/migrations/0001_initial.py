@@ -228,7 +228,7 @@ class Migration(migrations.Migration):
             name='ParticipantMessage',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('QUESTION', 'question'), ('PROBLEM', 'problem'), ('CONTEST', 'contested rejection')], max_length=10, verbose_name='kind')),
+                ('kind', models.CharField(choices=[('QUESTION', 'question'), ('PROBLEM', 'problem'), ('CONTEST', 'request for another review')], max_length=10, verbose_name='kind')),
                 ('about', models.CharField(blank=True, max_length=200, verbose_name='about')),
                 ('text', models.TextField(verbose_name='text')),
                 ('asked_at', models.DateTimeField(verbose_name='asked')),

@@ -137,6 +137,17 @@ def ago(when: dt.datetime | None, now: dt.datetime | None = None) -> SafeString 
 
 
 @register.simple_tag
+def local_time(when: dt.datetime) -> SafeString:
+    """Show a date and time with its zone; a script shows it in the reader's zone (static/js/ui/local-times.js)."""
+    local = timezone.localtime(when)
+    return format_html(
+        '<time datetime="{}" data-local>{}</time>',
+        when.isoformat(),
+        f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}",
+    )
+
+
+@register.simple_tag
 def icon(name: str, label: str = "") -> SafeString:
     """Draw an icon of static/icons/icons.svg; without a label it is decoration and not read aloud."""
     address = f"{static('icons/icons.svg')}#{name}"

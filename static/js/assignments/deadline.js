@@ -1,6 +1,7 @@
 /** When work is due, a text or a questionnaire: always in sight, with a warning before it in which one press gives more time. */
 
 import { byId } from "../ui/dom.js";
+import { fullTime, shortTime } from "../ui/local-times.js";
 import { announce, say } from "../ui/script-messages.js";
 
 const MINUTE = 60_000;
@@ -56,12 +57,7 @@ export class Deadline {
   }
 
   get #time() {
-    const language = document.documentElement.lang;
-    const until = new Date(this.until);
-    const isToday = until.toDateString() === new Date().toDateString();
-    /** @type {Intl.DateTimeFormatOptions} */
-    const day = isToday ? {} : { day: "numeric", month: "short" };
-    return until.toLocaleString(language === "en" ? "en-GB" : language, { ...day, hour: "2-digit", minute: "2-digit" });
+    return shortTime(new Date(this.until));
   }
 
   #show() {
@@ -73,6 +69,7 @@ export class Deadline {
     const rest = minutes < 120 ? say("due.minutes", { n: minutes }) : say("due.hours", { n: Math.floor(minutes / 60) });
     const [text, within] = left > 0 ? [say("due", { time: this.#time }), say("due.within", { left: rest })] : [say("due.over"), ""];
     if (this.due.textContent !== text) this.due.textContent = text;
+    this.due.title = fullTime(new Date(this.until));
     if (this.within.textContent !== within) this.within.textContent = within;
     const step = left <= 0 ? 0 : left <= Math.min(LAST, this.lasts / 9) ? LAST : left <= Math.min(WARN, this.lasts / 3) ? WARN : Infinity;
     if (step === this.warned) return;

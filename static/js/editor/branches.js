@@ -103,6 +103,7 @@ function told(kind, go) {
 /** Writing goes on elsewhere: say so, and offer to go on here. */
 export function fenced() {
   // Opened anew, the page has what was written there since, and offers what was written here beside it.
+  byId("finish-dialog", HTMLDialogElement).close();
   told("fenced", () => location.reload());
 }
 

@@ -23,7 +23,6 @@ import { start as preview } from "./preview.js";
 import { tell as tellSaving } from "./save-status.js";
 import { start as search } from "./passage-search.js";
 import { start as suggest } from "./passage-suggestions.js";
-import { start as times } from "./times.js";
 import { start as words } from "./word-count.js";
 
 const { session = "", finish: finishing = "", task = "" } = document.body.dataset;
@@ -48,7 +47,7 @@ function follow(state) {
 
 async function start() {
   for (const init of [theme, dialogs, menus]) init(document);
-  for (const each of [panes, divider, citationMarks, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys, times]) each();
+  for (const each of [panes, divider, citationMarks, dwell, search, suggest, findings, preview, lower, words, finish, keyboard, keys]) each();
   passages((rank) => cite(rank, "button"));
   recordTyped();
   const writing = await startWriting({ textarea: editor.text, urls: { session, finish: finishing }, task });

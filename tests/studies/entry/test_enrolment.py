@@ -15,7 +15,7 @@ from crowdrag.studies.access import SESSION_PARTICIPANTS
 from crowdrag.studies.entry import enrolment, links
 from crowdrag.studies.enums import Device, EntryKind
 from crowdrag.studies.models import Arrival, EntryLink, Participant
-from crowdrag.studies.participants import identity
+from crowdrag.studies.participants import identity, withdrawal
 from tests.concurrency import together
 from tests.factories import ParticipantFactory
 from tests.participants import as_participant
@@ -102,6 +102,8 @@ def test_the_own_key_on_another_device_is_no_first_visit(client: Client) -> None
     assert client.get(address).context["comes_back"]
     assert not Arrival.objects.exists(), "opening it redeems nothing"
     assert knock(client, address)["Location"] == reverse("participant_dashboard", args=[study.slug])
+    withdrawal.withdraw(participant=made.link.participant, now=timezone.now())  # type: ignore[arg-type]
+    assert client.get(address).context["has_left"], "they are not told to continue"
 
 
 # Who it is

@@ -117,6 +117,7 @@ def test_the_reasons_why_there_is_none() -> None:
     refused(here.writer(withdrawn_at=NOW), LeftStudy)
     hand_in(here.claim(person))
     refused(person, problems.EnoughWritten)
+    assert "1" not in str(problems.EnoughWritten(1)), "one is a word of its own"
     here.change(tasks_per_person=None, is_open=False)
     refused(person, problems.WritingClosed)
     here.change(is_open=True)

@@ -187,9 +187,13 @@ def test_who_withdraws_leaves_their_task_to_others() -> None:
     withdrawal.withdraw(participant=person, now=NOW + HOUR)
     task.refresh_from_db()
     assert (task.state, task.draft) == (TaskState.RETURNED, "kept")
-    assert here.claim(here.writer()).topic == task.topic
-    with pytest.raises(LeftStudy):
-        leases.resume(task=task, now=NOW + HOUR)
+    assert offered(task) == (False, False)
+    theirs = here.claim(here.writer())
+    assert theirs.topic == task.topic
+    assert offered(task) == (False, False), "the text of somebody who left is not submitted late"
+    for late in (leases.resume, submission.submit_late):
+        with pytest.raises(LeftStudy):
+            late(task=task, now=NOW + HOUR)
 
 
 class TestTrial:

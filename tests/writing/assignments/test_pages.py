@@ -226,6 +226,7 @@ def test_the_own_page_lists_what_became_of_each(here: World, person: Participant
     for shown in ("3.75", "No source.", "Thanks &lt;script&gt;", "Cite more."):
         assert shown in page, shown
     assert f"?about={rejected.external_id}&amp;kind=CONTEST" in page
+    assert str(TaskState.REVISION.label) in page, "a revision is not merely in progress"
     hand_in(fresh)
     for seen in (page, page_of(tab, own)):
         assert seen.count("Cite more.") == 1

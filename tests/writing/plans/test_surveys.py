@@ -112,10 +112,10 @@ def test_the_form_asks_in_groups_that_are_labelled() -> None:
     assert form.is_valid()
     assert form.answers == {"q": 1, "s": 2}
     assert all(field.field.widget.use_fieldset for field in form if field.name != "t")
-    assert form["s"].help_text == "1: little"
+    assert form["s"].help_text == "1 = little"
     hostile = surveys.parse([question(kind="scale", low="<b>little</b>")])
     asked = surveys.ensure(study=survey.study, kind=SurveyKind.ENTRY, questions=hostile, now=NOW)
-    assert SurveyForm(asked)["q"].help_text == "yes: &lt;b&gt;little&lt;/b&gt;", "help texts are shown as they are"
+    assert SurveyForm(asked)["q"].help_text == "yes = &lt;b&gt;little&lt;/b&gt;", "help texts are shown as they are"
     wrong = SurveyForm(survey, {"q": "7"})
     assert not wrong.is_valid()
     assert set(wrong.errors) == {"q", "s"}
