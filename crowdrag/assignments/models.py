@@ -18,6 +18,7 @@ DETAILS: Final = {
     "claimed for the trial": "trial",
     "came back": "continued",
     "given back": "",
+    "handed in late": "late, and its place was taken",
     "handed in late, while a place was free": "late, but a place was free",
     "handed in late, when its place was gone": "late, and its place was taken",
     "lease over": "time over",

@@ -87,7 +87,7 @@ LEADERBOARD_TESTS = Table(
     ),
     meanings={
         "more_topics, more_judgments": (
-            "about how many more topics, judged as the present ones, and so many judgments the test needs to find a "
+            "about how many more topics (judged like the present ones) and judgments the test needs to find a "
             "difference of the observed size with a probability of 80 %; null: found already, no test, or more than "
             "ten times the topics"
         ),
