@@ -221,14 +221,14 @@ class Migration(migrations.Migration):
                         blank=True,
                         help_text="You are warned about judges whose hourly pay falls below this. Leave empty for no warnings.",
                         null=True,
-                        verbose_name="Minimum wage per hour",
+                        verbose_name="Minimum hourly pay",
                     ),
                 ),
                 (
                     "minutes",
                     models.PositiveSmallIntegerField(
                         default=25,
-                        help_text="Shown to judges. Used to compute the wage until there are judgments.",
+                        help_text="Shown to judges. Used to estimate the hourly pay until there are judgments.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(600),
