@@ -34,9 +34,9 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
-    labels = value_labels.dimensions(study)
+    labels, styles = value_labels.dimensions(study), value_labels.styles(study)
     figures = [
-        row | {"label": value_labels.figure(row["name"]), "is_share": row["name"] in value_labels.SHARES,
+        row | {"label": value_labels.figure(row["name"], styles), "is_share": row["name"] in value_labels.SHARES,
                "is_count": isinstance(row["value"], int), "digits": 2 if row.get("unit") else 1}
         for row in tables["key_figures"]
     ]  # fmt: skip
