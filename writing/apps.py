@@ -75,7 +75,7 @@ class WritingConfig(AppConfig):
             StartOffer(
                 order=20,
                 title="Paste topics",
-                text="One question per line. Responses can be written by people or models, or imported later.",
+                text="One query per line. Responses can be written by people or models, or imported later.",
                 label="Paste topics",
                 url_name="import_paste",
             )

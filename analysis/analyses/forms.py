@@ -42,7 +42,7 @@ def _field(parameter: Parameter) -> forms.Field:
 
 def _bertscores() -> list[tuple[str, Any]]:
     return [
-        ("", "computed last"),
+        ("", "most recent"),
         *((str(choice), str(choice)) for choice in encodings.offered_models()),
         (encodings.NO_SCORES, "none"),
     ]
@@ -72,6 +72,9 @@ _FIELDS["bertscore"] = forms.ChoiceField(choices=_bertscores, **_common(PARAMETE
 _POOL = PARAMETERS["pool"]
 _FIELDS["pool"] = forms.ChoiceField(choices=[("", "automatic"), *_POOL.choices], **(_common(_POOL) | {"initial": ""}))
 AnalysisForm.base_fields = {"preset": _FIELDS.pop("preset"), SEED: AnalysisForm.base_fields[SEED], **_FIELDS}
+for _one in AnalysisForm.base_fields.values():
+    # Each has a default, so that "(optional)" at every field would say nothing.
+    _one.is_conditional = True  # type: ignore[attr-defined] # read by templates/ui/_field_optional.html
 
 
 def describe(run: Run) -> dict[str, Any]:

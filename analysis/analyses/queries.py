@@ -54,7 +54,7 @@ def analysis_part(study: Study) -> StepPart:
         has_data = bool(state.judgments or state.responses)
         return StepPart("Not analysed yet", Progress.TO_DO, Action("Analyse", address) if has_data else None)
     if state.changed or state.run.stale_at or (state.judgments and not state.run.summary.get("judgments")):
-        return StepPart("The data have changed", Progress.STARTED, Action("Analyse again", address))
+        return StepPart("Data changed since the last analysis", Progress.STARTED, Action("Analyse again", address))
     return StepPart("Up to date", Progress.DONE, url=address)
 
 

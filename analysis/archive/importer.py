@@ -188,7 +188,7 @@ def register() -> None:
         Importer(
             name="archive",
             title="Archive",
-            description="A whole exported study, imported into an empty study.",
+            description="A complete exported study. You need an empty study.",
             inputs=(Input("file", "Archive", "One zip file, as exported"),),
             read=read,
             store=_store,

@@ -61,7 +61,7 @@ class AnalysisSettings:
     reuse_limit : float
         A statement below this BLEU (0 to 100) is not considered copied from its source; 25 in the publication.
     least_topics : int
-        Participants graded on fewer topics have a merit, but no rank.
+        Systems graded on fewer topics have a merit, but no rank.
     grades_from : str
         Basis of the grades: "gold" labels of pairs, or "votes", each weighted by the voter's competence.
     labels : str
@@ -148,7 +148,7 @@ class AnalysisSettings:
         "integer",
         least=1,
         most=10_000,
-        help="Participants graded on fewer topics have a merit, but no rank on the leaderboard.",
+        help="Systems graded on fewer topics have a merit, but no rank on the leaderboard.",
     )
     fix_known: bool = parameter(
         True,

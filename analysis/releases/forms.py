@@ -55,10 +55,10 @@ class ReleaseForm(forms.Form):
         label="DOI",
         max_length=200,
         required=False,
-        help_text="The DOI reserved for this version, if any. It appears in the files.",
+        help_text="The DOI reserved for this release, if any. It appears in the files.",
     )
     notes = forms.CharField(
-        label="Changes in this version",
+        label="Changes in this release",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Changed numbers of rows are listed automatically.",
@@ -73,10 +73,10 @@ class ReleaseForm(forms.Form):
     topics = forms.BooleanField(label="Topics", required=False)
     passages = forms.ChoiceField(label="Retrieved passages", choices=Passages.choices)
     passage_terms = forms.CharField(
-        label="Terms of passages' texts",
+        label="Licence of the passage texts",
         max_length=500,
         required=False,
-        help_text="Their licence, or your permission to share them. Required to release texts.",
+        help_text="Or your permission to share them. Required to release texts.",
     )
     responses = forms.BooleanField(label="Responses", required=False)
     origins = forms.MultipleChoiceField(

@@ -285,9 +285,9 @@ def release_part(study: Study) -> StepPart:
             Action("Create a release", reverse("release_new", args=[study.slug])),
         )
     if latest.state in PUBLIC_RELEASES:
-        return StepPart(f"Version {latest.number} is published", Progress.DONE)
+        return StepPart(f"Release {latest.number} is published", Progress.DONE)
     action = Action("Continue the release", reverse("release", args=[study.slug, latest.number]))
-    return StepPart(f"Version {latest.number} is not published yet", Progress.STARTED, action)
+    return StepPart(f"Release {latest.number} is not published yet", Progress.STARTED, action)
 
 
 def publications(study: Study) -> Iterator[str]:

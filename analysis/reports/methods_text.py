@@ -18,6 +18,8 @@ from . import bibliography
 from .types import Methods
 
 CONDITIONAL = "conditional on the fitted competences"
+#: Tables of agreement whose rows may have intervals.
+AGREEMENT = ("agreement", "agreement_means", "agreement_ac1")
 POOLS = {"CROWD": "the crowd", "EXPERT": "experts", "MODEL": "language models"}
 
 
@@ -44,20 +46,20 @@ def _paragraph(sentences: Iterable[Sentence], facts: RunFacts) -> str:
 def describe_data(facts: RunFacts) -> str:
     """Describe the analysed data."""
     sums = facts.summary
+    topics = _count(sums, "topics", "topic")
     if not facts.is_judged:
         figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
         return (
             f"We analysed {_count(figures, 'responses', 'response')} to {_count(figures, 'topics', 'topic')}, "
             "following the procedure of CrowdRAG-25 [@gienapp2025]. No judgments of pairs had been collected."
         )
-    simulated = " of a simulated crowd" if sums.get("simulated") else ""
+    judges = _count(sums, "participants", "judge")
     who = POOLS.get(facts.settings.pool, facts.settings.pool.lower())
+    simulated = ", simulated" if sums.get("simulated") else ""
     return (
-        f"We analysed {_count(sums, 'judgments', 'judgment')}{simulated} that "
-        f"{_count(sums, 'participants', 'participant')} "
-        f"(pool: {who}) gave on {_count(sums, 'pairs', 'presented pair')} of responses to "
-        f"{_count(sums, 'topics', 'topic')}, "
-        f"following the procedure of CrowdRAG-25 [@gienapp2025]."
+        f"We analysed {_count(sums, 'judgments', 'judgment')} of {_count(sums, 'pairs', 'presented pair')} of "
+        f"responses to {topics}, following the procedure of CrowdRAG-25 [@gienapp2025]. {judges} ({who}{simulated}) "
+        "gave them."
     )
 
 
@@ -66,9 +68,15 @@ def describe_votes(facts: RunFacts) -> str:
     if not facts.is_judged:
         return ""
     k = facts.settings.k
-    first = f"the first {k} votes" if k else "the first votes, up to the number that its campaign requested,"
-    rest = ", and competence and labels from all votes" if facts.measured("mace", "log_likelihood") else ""
-    return f"Agreement was computed from {first} of each presented pair{rest}. Each order of a pair is a separate unit."
+    if k:
+        agreement = f"For agreement, we used the first {k} votes of each presented pair."
+    else:
+        agreement = (
+            "For agreement, we used the first k votes of each presented pair, where k is the number of judges that its "
+            "campaign requested."
+        )
+    rest = " For competence and labels, we used all votes." if facts.measured("mace", "log_likelihood") else ""
+    return f"{agreement}{rest} Each order of a pair is a separate unit."
 
 
 def describe_intervals(facts: RunFacts) -> str:
@@ -81,10 +89,15 @@ def describe_intervals(facts: RunFacts) -> str:
     if facts.measured("mace", "log_likelihood"):
         refitted = settings.bootstrap == REFIT
         how = f", {'with competences, labels and grades refitted in each' if refitted else CONDITIONAL}"
+    agreement = ""
+    if any(facts.measured(table, "low") for table in AGREEMENT):
+        agreement = (
+            "For agreement they account for variation over topics and judges, from the covariance of the contributions "
+            "of each pair of judgments [@cameron2011] [@aronow2015]. "
+        )
     return (
-        f"All intervals are 95 % confidence intervals. For agreement they account for variation over topics and "
-        f"judges, from the variance of the contributions of each two judgments [@cameron2011] [@aronow2015]. For "
-        f"shares they use the effective sample size [@korn1998]. All other intervals are from "
+        f"All intervals are 95 % confidence intervals. {agreement}For shares they use the effective sample size "
+        f"[@korn1998]. All other intervals are from "
         f"{settings.resamples:,} bootstrap resamples of the {drawn}{how}, widened for small numbers of topics "
         f"[@hesterberg2015]."
     )

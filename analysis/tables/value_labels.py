@@ -64,13 +64,13 @@ ALL = "all"
 EVERY_DIMENSION = "All dimensions"
 
 
-def figure(name: str) -> str:
-    """Return the label of a key figure."""
+def figure(name: str, styles: Mapping[str, str] | None = None) -> str:
+    """Return the label of a key figure; `styles` are the labels of styles by name."""
     if name in FIGURES:
         return str(FIGURES[name])
     if name.startswith("responses_"):
         style, _, origin = name.removeprefix("responses_").rpartition("_")
-        return f"Responses: {style}, {origin}" if style else f"Responses: {origin}"
+        return f"Responses: {(styles or {}).get(style, style)}, {origin}" if style else f"Responses: {origin}"
     return name.replace("_", " ").capitalize()
 
 
@@ -221,10 +221,14 @@ class ValueLabels:
     def _words(self, kind: str | Mapping[str, LazyText]) -> Callable[[str], str]:
         if not isinstance(kind, str):
             return lambda value: str(kind.get(value, value))
-        return {"dimension": self._dimension, "style": self._style, "origin": origin, "figure": figure}.get(kind, str)
+        named = {"dimension": self._dimension, "style": self._style, "origin": origin, "figure": self._figure}
+        return named.get(kind, str)
 
     def _dimension(self, name: str) -> str:
         return self.dimensions.get(name) or (str(EVERY_DIMENSION) if name == ALL else name)
+
+    def _figure(self, name: str) -> str:
+        return figure(name, self.styles)
 
     def _style(self, name: str) -> str:
         return self.styles.get(name, name)

@@ -28,7 +28,7 @@ class Wording:
 
 WORDINGS = {
     "paste_from_elsewhere": Wording(
-        title="Paste from elsewhere",
+        title="Paste from outside",
         explanation=(
             "Share of the final text that was pasted or dropped and is neither from a passage nor from the "
             "writer's own text."
@@ -41,7 +41,7 @@ WORDINGS = {
     "sudden_jumps": Wording(
         title="Sudden jumps",
         explanation=(
-            "Text inserted at once without a paste, more than a hand can type between two changes. The value "
+            "Text inserted in one step without a paste: more than a person can type between two changes. The value "
             "is the share of the final text that was inserted this way and is not from a passage."
         ),
         innocent=(
@@ -69,7 +69,7 @@ WORDINGS = {
         innocent=("A careful typist, a plan made on paper, or corrections by a spelling checker."),
     ),
     "transcription": Wording(
-        title="Rhythm of transcription",
+        title="Transcription rhythm",
         explanation=(
             "Share of sentences that began after a pause, if nearly everything was typed at the end of the "
             "text. People who compose pause before sentences. People who copy do not."
@@ -80,9 +80,9 @@ WORDINGS = {
         ),
     ),
     "away_before_paste": Wording(
-        title="Away before a paste",
+        title="Left the page before a paste",
         explanation=(
-            "Pastes from elsewhere shortly after another tab or window was in front. The value is their "
+            "Pastes from outside shortly after another tab or window was in front. The value is their "
             "share of the final text."
         ),
         innocent=(

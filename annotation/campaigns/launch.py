@@ -187,7 +187,7 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
     outcome.warnings.extend(undisclosed(campaign.study))
     if campaign.judges == Judges.CROWD and campaign.pay:
         if campaign.wage_floor is None:
-            text = "No minimum wage set: you will not be warned about low pay."
+            text = "No minimum hourly pay set: you will not be warned about low pay."
             outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_wage_floor", action="Set it"))
         elif forecast.wage < campaign.wage_floor:
             amounts = {
@@ -202,7 +202,7 @@ def _of_time_and_pay(campaign: Campaign, forecast: Forecast, outcome: Readiness)
     if (speed := forecast.words_per_minute) is not None and speed > FAST:
         words = {"words": round(forecast.words or 0), "minutes": campaign.minutes, "speed": round(speed)}
         text = (
-            "A questionnaire has about {words} words to read. In {minutes} minutes, judges must read "
+            "A questionnaire has about {words:,} words to read. In {minutes} minutes, judges must read "
             "{speed} words per minute, without time to answer. Give them more time and pay."
         ).format(**words)
         outcome.warnings.append(_finding(campaign, text, "campaign_edit", "id_minutes", action="Change the minutes"))

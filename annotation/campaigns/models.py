@@ -104,7 +104,7 @@ class Campaign(models.Model):
     fee = AmountColumn("Platform fee per questionnaire", null=True, blank=True, help_text="In addition to the pay.")
     tax = AmountColumn("Tax per questionnaire", null=True, blank=True, help_text="In addition to the pay and the fee.")
     wage_floor = AmountColumn(
-        "Minimum wage per hour",
+        "Minimum hourly pay",
         null=True,
         blank=True,
         help_text="You are warned about judges whose hourly pay falls below this. Leave empty for no warnings.",
@@ -113,7 +113,7 @@ class Campaign(models.Model):
         "Minutes per questionnaire",
         default=25,
         validators=within(1, 600),
-        help_text="Shown to judges. Used to compute the wage until there are judgments.",
+        help_text="Shown to judges. Used to estimate the hourly pay until there are judgments.",
     )
     created_at = models.DateTimeField("created")
     # Whether this system assigns its questionnaires. If so, it has slots (`Slot` in annotation/judging/models.py), and

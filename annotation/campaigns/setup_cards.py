@@ -85,19 +85,21 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
     if not forecast.items:
         return "Nothing matches yet."
     fewest, most = forecast.fewest, forecast.most
-    per = f"{most if fewest == most else f'{fewest} to {most}'} per questionnaire"
+    noun = {CampaignKind.POINTWISE: "response", CampaignKind.EXPERT: "item"}.get(CampaignKind(campaign.kind), "pair")
+    per = f"{count(most, noun) if fewest == most else f'{fewest} to {most} {noun}s'} per questionnaire"
     topics = count(forecast.topics, "topic")
     if campaign.kind == CampaignKind.POINTWISE:
-        return f"{count(forecast.units, 'response')} on {topics}, {per}."
+        return f"{count(forecast.units, 'response')} on {topics}. {per}."
     if campaign.kind == CampaignKind.EXPERT:
         rules = {PICKED: "selected by hand", LEAST: "with the lowest agreement"}
         rule = rules.get(design.rule, "sampled from hard items")
         source = campaign.source.name if campaign.source else ""
-        return f"{count(forecast.units, 'item')} of “{source}”, {rule}, {per}."
-    pairs = f"All {count(forecast.units, 'pair')} of {topics}"
+        return f"{count(forecast.units, 'item')} of “{source}”, {rule}. {per}."
+    pairs = f"All {count(forecast.units, 'pair')} on {topics}"
     if design.pairs_per_topic is not None:
-        pairs = f"{count(forecast.units, 'pair')} of {topics}, up to {design.pairs_per_topic} per topic"
-    return f"{pairs}, {forecast.both_orders:,} of them in both orders, {per}."
+        pairs = f"{count(forecast.units, 'pair')} on {topics} (up to {design.pairs_per_topic} per topic)"
+    both = "1 pair is" if forecast.both_orders == 1 else f"{forecast.both_orders:,} pairs are"
+    return f"{pairs}. {both} shown in both orders. {per}."
 
 
 def _judges(campaign: Campaign) -> str:

@@ -18,6 +18,7 @@ from writing.models import Response
 from ..enums import CampaignState
 from ..judging import claims, slots
 from ..models import Assignment, Campaign, Dimension, Judgment, Slot
+from .agreement import COUNTED
 from .overview import Phase, phase
 from .queries import StateCounts, total
 
@@ -25,7 +26,7 @@ from .queries import StateCounts, total
 MANY = 100_000
 KEPT = 60
 
-#: Number of judgments by dimension, value, and whether they repeat an earlier one of the same judge.
+#: Number of judgments by dimension, value, and whether they count in the agreement.
 Tally = Counter[tuple[int, int, bool]]
 
 
@@ -34,15 +35,15 @@ def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
 
     Exact, except that the tally of a campaign with at least `MANY` judgments can be `KEPT` seconds old.
     """
-    keys = {pk: f"tally-{pk}" for pk in campaigns}
+    keys = {pk: f"answers-{pk}" for pk in campaigns}
     kept = cache.get_many(keys.values())
     tallies: dict[int, Tally] = {pk: kept.get(key, Counter()) for pk, key in keys.items()}
     fresh = [pk for pk, key in keys.items() if key not in kept]
     rows = Judgment.objects.filter(item__campaign__in=fresh).order_by()
-    for campaign, dimension, value, repeat, n in rows.values_list(
-        "item__campaign", "dimension", "value", "repeat"
+    for campaign, dimension, value, repeat, state, is_included, n in rows.values_list(
+        "item__campaign", "dimension", "value", "repeat", "assignment__state", "assignment__is_included"
     ).annotate(n=Count("pk")):
-        tallies[campaign][dimension, value, repeat > 0] += n
+        tallies[campaign][dimension, value, state in COUNTED and is_included and repeat == 0] += n
     cache.set_many({keys[pk]: tallies[pk] for pk in fresh if tallies[pk].total() >= MANY}, KEPT)
     return tallies
 
@@ -132,12 +133,15 @@ def _link(study: Study) -> EntryLink | None:
 
 
 def describe_campaign(campaign: Campaign) -> dict[str, Any]:
-    """Return the judgment count, dimensions with counts of answers, assignments by state, and instructions as HTML."""
+    """Return the judgment count, dimensions with counts of answers, assignments by state, and instructions as HTML.
+
+    The counts of answers are of the judgments that count in the agreement.
+    """
     dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position", "id")
     tally = tally_answers([campaign.pk])[campaign.pk]
     counts: dict[int, dict[int, int]] = {}
-    for (dimension, value, is_repeat), n in tally.items():
-        if not is_repeat:
+    for (dimension, value, is_counted), n in tally.items():
+        if is_counted:
             counts.setdefault(dimension, {})[value] = n
     return {
         "judgments": tally.total(),

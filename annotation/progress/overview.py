@@ -87,8 +87,8 @@ class Overview:
     def wages(self) -> list[tuple[str, Interval | None]]:
         """Hourly pay of a questionnaire."""
         return [
-            ("Wage per hour of active time", self.work.wage),
-            ("Wage per hour of total time", self.work.wage_of_whole),
+            ("Hourly pay for active time", self.work.wage),
+            ("Hourly pay for total time", self.work.wage_of_whole),
         ]
 
     @property

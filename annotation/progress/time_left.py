@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Final
 
 from ..campaigns.setup_cards import count
@@ -38,9 +39,11 @@ class Pace:
         return f"about {count(round(hours), 'hour') if hours < 48 else count(round(hours / 24), 'day')}"
 
     @property
-    def is_of_a_day(self) -> bool:
-        """Whether the period is the last day, not the last week."""
-        return self.window <= DAY
+    def period(self) -> str:
+        """The length of the period, as displayed, rounded up."""
+        if self.window <= DAY:
+            return count(ceil(self.window / HOUR), "hour")
+        return count(ceil(self.window / DAY), "day")
 
 
 def measure_pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:

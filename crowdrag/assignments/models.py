@@ -1,7 +1,7 @@
 """Abstract models that writing tasks and judging assignments share."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import pgtrigger
 from django.conf import settings
@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from crowdrag.studies.models import Participant
 
 LONGEST_REASON = 200
+#: What people read for recorded causes; empty if the state says it already.
+DETAILS: Final = {
+    "claimed": "",
+    "claimed for the trial": "trial",
+    "came back": "continued",
+    "given back": "",
+    "handed in late": "late, and its place was taken",
+    "handed in late, while a place was free": "late, but a place was free",
+    "handed in late, when its place was gone": "late, and its place was taken",
+    "lease over": "time over",
+    "sent back": "",
+    "sent back for revision": "revision",
+    "taken up": "counts now",
+    "undone": "decision undone",
+    "withdrew": "",
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,12 @@ class Transition(models.Model):
     class Meta:
         abstract = True
         triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+    @property
+    def detail(self) -> str:
+        """The cause for people to read; empty if it says no more than the state."""
+        cause = DETAILS.get(self.cause, self.cause)
+        return "" if cause == self.get_after_display() else cause  # type: ignore[attr-defined] # each kind has its states
 
 
 class Payment(models.Model):

@@ -33,8 +33,8 @@ def _known(seconds: float) -> float | None:
     return None if math.isnan(seconds) else seconds
 
 
-TRIAL: Final = "A trial: kept apart from the corpus."
-SURPLUS: Final = "Handed in after its slot had gone to somebody else."
+TRIAL: Final = "Trial responses are excluded by default."
+SURPLUS: Final = "Submitted after somebody else got the place."
 
 
 @transaction.atomic

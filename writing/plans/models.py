@@ -69,7 +69,7 @@ class WritingPlan(models.Model):
     fee = AmountColumn("Platform fee per response", default=0, help_text="Added to the pay. 0 if there is none.")
     tax = AmountColumn("Tax per response", default=0, help_text="Added to the pay and the fee. 0 if there is none.")
     wage_floor = AmountColumn(
-        "Minimum wage per hour",
+        "Minimum hourly pay",
         null=True,
         blank=True,
         help_text="We show you who earns less, based on the time they took. Leave empty for no check.",
@@ -78,7 +78,7 @@ class WritingPlan(models.Model):
         "Estimated minutes per response",
         default=25,
         validators=within(1, 600),
-        help_text="Shown to writers. Used to compute the wage until someone has written a response.",
+        help_text="Shown to writers. Used to estimate the hourly pay until someone has written a response.",
     )
     lease_hours = models.PositiveSmallIntegerField(
         "Hours until an inactive task is released",

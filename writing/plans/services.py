@@ -402,7 +402,7 @@ def _wage(plan: WritingPlan, outcome: Readiness) -> None:
     outcome.warnings.extend(undisclosed(plan.study))
     wage = promised_wage(plan)
     if plan.wage_floor is None:
-        outcome.warnings.append("You set no minimum wage. We cannot tell you when people earn too little.")
+        outcome.warnings.append("No minimum hourly pay set: you will not be warned about low pay.")
     elif wage is not None and plan.pay and wage < plan.wage_floor:
         amounts = {
             "wage": money.format_amount(wage, plan.study.currency),

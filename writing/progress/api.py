@@ -67,7 +67,7 @@ class ProgressRow(serializers.Serializer[overview.Overview]):
         source="wage.estimate", default=None, allow_null=True, help_text="Median pay per hour."
     )
     share_below = serializers.FloatField(
-        allow_null=True, help_text="Share of responses with an hourly pay below the minimum wage, from 0 to 1."
+        allow_null=True, help_text="Share of responses with an hourly pay below the minimum, from 0 to 1."
     )
     stages = StageRow(many=True)
     spending = SpendingRow()
@@ -87,10 +87,11 @@ class WriterRow(serializers.Serializer[Participant]):
     wage = serializers.FloatField(source="known.wage", allow_null=True, help_text="Median pay per hour.")
     earned = serializers.IntegerField(source="known.earned")
     is_below = serializers.BooleanField(
-        source="known.is_below", help_text="Whether the median pay per hour is below the minimum wage."
+        source="known.is_below", help_text="Whether the median hourly pay is below the minimum."
     )
     topping = serializers.IntegerField(
-        source="known.topping", help_text="Amount that the writer's accepted responses lack to reach the minimum wage."
+        source="known.topping",
+        help_text="Amount that the writer's accepted responses lack to reach the minimum hourly pay.",
     )
 
 
@@ -98,7 +99,7 @@ class ToppedRow(serializers.Serializer[Any]):
     """Result of a top-up. Money is in minor units of the study's currency."""
 
     owed = serializers.IntegerField(
-        help_text="Additional amount owed to the writer. 0: the wage is not below the minimum wage."
+        help_text="Additional amount owed to the writer. 0: the hourly pay is not below the minimum."
     )
 
 
@@ -109,7 +110,7 @@ class Progress(Endpoint):
     serializer_class = ProgressRow
 
     def get(self, request: Request, study: str) -> Response:
-        """Show the states of tasks, wages, drop-out and cost. Writers are not named."""
+        """Show the states of tasks, hourly pay, drop-out and cost. Writers are not named."""
         return Response(ProgressRow(overview.overview(self.study)).data)
 
 
@@ -136,13 +137,13 @@ class Writers(ListEndpoint):
 
 
 class ToppedUp(Endpoint):
-    """A top-up of a writer's pay to the minimum wage."""
+    """A top-up of a writer's pay to the minimum hourly pay."""
 
     needs: ClassVar = {"POST": CHANGED}
 
     @extend_schema(request=None, responses=ToppedRow)
     def post(self, request: Request, study: str, participant: str) -> Response:
-        """Top up a writer whose median wage is below the minimum wage. Repeating the request pays nothing more."""
+        """Top up a writer whose median hourly pay is below the minimum. Repeating the request pays nothing more."""
         writer = self.one(writers_of_study(self), external_id=participant)
         try:
             owed = wages.top_up(study=self.study, participant=writer, by=self.user, now=timezone.now())

@@ -63,5 +63,5 @@ def top_up(request: HttpRequest, study: Study, writer: int) -> HttpResponse:
         named = {"amount": money.format_amount(amount, study.currency), "who": participant.external_id}
         messages.success(request, "Top-up added: {amount} for {who}.".format(**named))
     else:
-        messages.info(request, "No top-up needed. The wage of this writer is no longer below the minimum wage.")
+        messages.info(request, "No top-up needed. The hourly pay of this writer is no longer below the minimum.")
     return redirect("writing_progress", study.slug)

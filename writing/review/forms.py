@@ -81,7 +81,7 @@ class InclusionForm(forms.Form):
     CHOICES = (("include", "include"), ("exclude", "exclude"))
 
     inclusion = forms.ChoiceField(label="Analysis", choices=CHOICES, widget=forms.RadioSelect)
-    why = forms.CharField(label="Reason (kept on record)", widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
+    why = forms.CharField(label="Reason (internal record)", widget=forms.Textarea(attrs={"rows": 2}), max_length=5000)
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -116,7 +116,7 @@ class QueueForm(forms.Form):
     style = forms.ChoiceField(label="Style", required=False)
     writer = forms.CharField(label="Writer", required=False, max_length=200)
     trial = forms.BooleanField(label="Trials only", required=False)
-    signals = forms.BooleanField(label="With signals only", required=False)
+    signals = forms.BooleanField(label="With flags only", required=False)
     assigned = forms.ChoiceField(label="Assigned to", choices=CHOICES, required=False)
 
     def __init__(self, styles: list[tuple[str, str]], *args: Any, **kwargs: Any):

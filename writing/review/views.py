@@ -40,7 +40,7 @@ BULK: dict[str, type[Form]] = {"reject": BulkRejectForm, "send_back": BulkRevisi
 DECIDED = {"reject": "rejected", "send_back": "sent back for revision"}
 SAID = {
     "reject": "Rejected, and left out of the analysis.",
-    "send_back": "Sent back: the writer finds your words and their text.",
+    "send_back": "Revision requested. The writer sees your note and can continue from their text.",
 }
 
 
@@ -230,7 +230,7 @@ def review_include(request: HttpRequest, study: Study, task_id: str) -> HttpResp
     except WorkProblem as problem:
         messages.error(request, str(problem))
         return _show(request, _task(study, task_id), status=409)
-    messages.success(request, "Analysis decision saved. Payment is a separate decision.")
+    messages.success(request, "Analysis decision saved. You decide on payment separately.")
     return redirect(_address("review_task", study, task_id, request.GET))
 
 

@@ -24,8 +24,8 @@ Votes = tuple[Ints, Ints, Ints]
 CHOSEN = (Coders.EXPERT.value, Coders.MODEL.value)
 NO_ITEMS = "this split has no presented pair with judgments by two people or more"
 ONE_TOPIC = (
-    f"a confidence interval needs at least two topics, {agreement.FEWEST_CODERS} judges (unless they were selected) "
-    "and some disagreement"
+    "a confidence interval needs at least two topics, some disagreement, and "
+    f"{agreement.FEWEST_CODERS} judges (no minimum for experts and models)"
 )
 #: Coders whose intervals have too low a coverage to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)

@@ -34,9 +34,9 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
     if state.run is None:
         return {}
     tables = run_tables.read(state.run, "key_figures", "agreement", "agreement_means", "mace")
-    labels = value_labels.dimensions(study)
+    labels, styles = value_labels.dimensions(study), value_labels.styles(study)
     figures = [
-        row | {"label": value_labels.figure(row["name"]), "is_share": row["name"] in value_labels.SHARES,
+        row | {"label": value_labels.figure(row["name"], styles), "is_share": row["name"] in value_labels.SHARES,
                "is_count": isinstance(row["value"], int), "digits": 2 if row.get("unit") else 1}
         for row in tables["key_figures"]
     ]  # fmt: skip
@@ -47,6 +47,7 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
     quarter = [row for row in tables["agreement"] if row["coders"] == Coders.CORRECTED_QUARTER]
     # The crowd's agreement on the experts' pairs belongs next to that of the experts.
     others = [row for row in tables["agreement"] if row not in crowd and row not in quarter]
+    models = [_model(row, labels) for row in tables["mace"]]
     return {
         "headline": [by_name[name] for name in headline if name in by_name],
         "figures": figures,
@@ -58,8 +59,15 @@ def overview(study: Study, state: AnalysisState) -> dict[str, Any]:
         "notes": reasons((row, _place(row, labels)) for row in tables["agreement"]),
         "threshold": state.run.parameters.get("spam_threshold", 0.7),
         "no_intervals": undefined_values.without_intervals(tables),
-        "models": [row | {"label": labels.get(row["dimension"], row["dimension"])} for row in tables["mace"]],
+        "models": models,
+        "has_continued": any(row["is_continued"] for row in models),
     }
+
+
+def _model(row: Row, labels: dict[str, str]) -> dict[str, Any]:
+    """Return a fit with its label, and whether an update continued it, so that it has no restarts to compare."""
+    is_continued = row["log_likelihood"] is not None and row["converged"] is None
+    return row | {"label": labels.get(row["dimension"], row["dimension"]), "is_continued": is_continued}
 
 
 def _grid(rows: list[Row], means: list[Row], labels: dict[str, str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ..context import Context, Tables
 from ..fits import Fitted
 from .tables import MACE
 
-UPDATED = "an update reuses the full analysis for dimensions without new judgments, so there are no restarts to compare"
+UPDATED = "an update continues the fit of the full analysis, so it has no restarts to compare"
 
 
 def compute_tables(analysed: Context) -> Tables:

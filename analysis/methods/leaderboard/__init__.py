@@ -13,13 +13,13 @@ from . import compute, figures, queries, tables
 
 
 def describe_leaderboard(facts: RunFacts) -> str:
-    """Describe how participants were ranked."""
+    """Describe how systems were ranked."""
     if not facts.measured("leaderboard", "rank"):
         return ""
     spread = ". Ranks have bootstrap intervals" if facts.measured("leaderboard", "rank_low") else ""
     return (
-        "Participants are ranked by merit. For each dimension, one Bradley-Terry model was fitted over all "
-        f"topics, in which each participant represents all of their responses{spread}."
+        "Systems are ranked by merit (each writer counts as one system). For each dimension, one Bradley-Terry model "
+        f"was fitted over all topics, with one parameter per system{spread}."
     )
 
 

@@ -9,7 +9,7 @@ from ...tables import value_labels
 from ...tables.rows import Row
 from .compute import systems
 
-#: Number of participants shown: the best over all dimensions.
+#: Number of systems shown: the best over all dimensions.
 MOST = 20
 LONGEST = 18
 #: Keeps the number in a cell legible on its colour in both themes.
@@ -19,7 +19,7 @@ NARROWEST_CELL, WIDEST_MATRIX = 44, 560
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Rank of each participant with its interval; a colour for each origin, a panel for each dimension."""
+    """Rank of each system with its interval; a colour for each origin, a panel for each dimension."""
     import altair as alt
 
     ranked = _ranked(tables)
@@ -31,7 +31,7 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
 
 
 def merit_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Merit of each participant with its interval; a colour for each origin, a panel for each dimension."""
+    """Merit of each system with its interval; a colour for each origin, a panel for each dimension."""
     import altair as alt
 
     shown = {"value": "merit", "low": "low", "high": "high"}
@@ -46,7 +46,7 @@ def _ranked(tables: Tables) -> list[Row]:
 
 
 def _panels(ranked: list[Row], labels: Labels, colours: Spec, columns: dict[str, str], x: Any) -> Spec:
-    """Draw points with intervals of the best participants over all dimensions; `columns` names the values drawn."""
+    """Draw points with intervals of the best systems over all dimensions; `columns` names the values drawn."""
     import altair as alt
 
     best = sorted((row for row in ranked if row["dimension"] == value_labels.ALL), key=lambda row: row["rank"])[:MOST]
@@ -132,7 +132,7 @@ def of_systems(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
 
 
 def win_rate_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
-    """Share of judgments that each participant won against each other one, over all styles and dimensions."""
+    """Share of judgments that each system won against each other one, over all styles and dimensions."""
     import altair as alt
 
     whole = [
@@ -186,7 +186,7 @@ FIGURES = (
         "Mean grades of systems",
         (
             "Mean grade of each system within its topics (1 is the worst), by dimension, with 95 % bootstrap "
-            "intervals over topics. All people together are one row."
+            "intervals over topics. All people together count as one system."
         ),
         (
             "Points with intervals, one row for each system, one colour for each origin and one panel for "
@@ -197,41 +197,37 @@ FIGURES = (
     ),
     Figure(
         "leaderboard",
-        "Ranks of participants",
+        "Ranks of systems",
         (
-            "Rank of participants by merit (1 is the best), by dimension, with 95 % bootstrap intervals over "
-            "topics. Shown are the twenty best over all dimensions, of those graded on {least_topics} topics "
-            "or more. No interval if graded on one topic only."
+            "Rank of systems by merit (1 is best), by dimension, with 95 % bootstrap intervals over topics. Each "
+            "writer counts as one system. The twenty best systems over all dimensions are shown (minimum number of "
+            "graded topics: {least_topics}). No interval if graded on one topic only."
         ),
-        (
-            "Points with intervals: the rank of each participant, one panel for each dimension and one "
-            "colour for each origin."
-        ),
+        "Points with intervals: the rank of each system, one panel for each dimension and one colour for each origin.",
         tables=("leaderboard",),
         draw=chart,
     ),
     Figure(
         "merits",
-        "Merits of participants",
+        "Merits of systems",
         (
-            "Merit of participants on the log scale (more is better), by dimension, with 95 % bootstrap intervals over "
-            "topics. Shown are the twenty best over all dimensions, of those graded on {least_topics} topics or more. "
-            "No interval if graded on one topic only."
+            "Merit of systems on the log scale (higher is better), by dimension, with 95 % bootstrap intervals over "
+            "topics. Each writer counts as one system. The twenty best systems over all dimensions are shown (minimum "
+            "number of graded topics: {least_topics}). No interval if graded on one topic only."
         ),
-        "Points with intervals: the merit of each participant, one panel for each dimension and one colour for each "
-        "origin.",
+        "Points with intervals: the merit of each system, one panel for each dimension and one colour for each origin.",
         tables=("leaderboard",),
         draw=merit_chart,
     ),
     Figure(
         "win_rates",
-        "Win rates of participants",
+        "Win rates of systems",
         (
-            "Share of judgments that preferred the participant of the row to that of the column, of all judgments that "
-            "compared the two, over all styles and dimensions. The rest are ties and losses. Stronger colours mean a "
-            "clearer majority. Intervals and numbers of judgments are in the table of win rates."
+            "Share of judgments that preferred the system in the row to the system in the column, of all judgments "
+            "that compared the two, over all styles and dimensions. The rest are ties and losses. Stronger colours "
+            "mean a clearer majority. Intervals and numbers of judgments are in the table of win rates."
         ),
-        "Matrix with the share of judgments won by each participant against each other in a coloured cell.",
+        "Matrix with the share of judgments won by each system against each other in a coloured cell.",
         tables=("win_rates",),
         draw=win_rate_chart,
     ),

@@ -6,7 +6,7 @@ from ...tables.table import Column, Holds, LazyText, Table, count, estimate, nam
 from ..shared_columns import DIMENSION, STYLE
 from .votes_by_judges import GOLD
 
-KINDS = {"participant": "participant", "origin": "origin"}
+KINDS = {"participant": "system", "origin": "origin"}
 #: Kinds of judges for which a leaderboard can be shown.
 JUDGES: dict[str, LazyText] = {
     GOLD: "gold labels",
@@ -17,15 +17,15 @@ LEADERBOARD = Table(
     "leaderboard",
     "Leaderboard",
     (
-        "Participants and origins by merit (Bradley-Terry with ties over all topics, log scale) and mean "
-        "grade, by dimension. Merit, rank and mean grade have 95 % bootstrap intervals over topics, "
-        "which are wider for few topics. Participants graded on {least_topics} topics or more are "
-        "ranked. Other groups were never compared with the first group, directly or indirectly, so they "
+        "Systems and origins by merit (Bradley-Terry with ties over all topics, log scale) and mean grade, by "
+        "dimension. Each writer counts as one system. Merit, rank and mean grade have 95 % bootstrap intervals over "
+        "topics, which are wider for few topics. Only systems with enough graded topics are ranked (minimum: "
+        "{least_topics}). Other groups were never compared with the first group, directly or indirectly, so they "
         "cannot be ranked together."
     ),
     (
         Column("kind", "Kind", words=KINDS),
-        Column("participant", "Participant", words="participant"),
+        Column("participant", "System", words="participant"),
         Column("origin", "Origin", words="origin"),
         DIMENSION,
         Column("rank", "Rank", 0, low="rank_low", high="rank_high"),
@@ -36,7 +36,7 @@ LEADERBOARD = Table(
         count("group", "Group"),
     ),
     holds=Holds.PSEUDONYMS,
-    about="One row per participant or origin, and dimension. Method: `methods/leaderboard.md`.",
+    about="One row per system or origin, and dimension. Method: `methods/leaderboard.md`.",
     meanings={
         "participant, dimension": "`all`: all dimensions together",
         "mean_grade, mean_low, mean_high": (
@@ -45,16 +45,19 @@ LEADERBOARD = Table(
         "merit, low, high": "Bradley-Terry merit over all topics, log scale; comparable within one dimension and kind",
         "rank, rank_low, rank_high": "rank by merit, 1 is the best; null: never compared with others",
         "n, topics": "number of graded responses, and of their topics",
-        "kind": ("`participant`, or `origin`: all responses of an origin (named in `participant`) as one participant"),
+        "kind": (
+            "`participant`: a system or a writer; `origin`: all responses of an origin (named in `participant`) as one "
+            "system"
+        ),
         "group": (
-            "1: the largest connected group of comparisons; participants in other groups are ranked through "
-            "the model's dummy alone"
+            "1: the largest connected group of comparisons; systems in other groups are ranked through the model's "
+            "dummy alone"
         ),
     },
 )
 LEADERBOARD_TESTS = Table(
     "leaderboard_tests",
-    "Pairwise comparisons of participants",
+    "Pairwise comparisons of systems",
     (
         "Wilcoxon's signed-rank tests between systems with at least six graded topics in common, "
         "paired by topic. p is adjusted by Benjamini and Hochberg over all pairs of systems: once for all dimensions "
@@ -64,8 +67,8 @@ LEADERBOARD_TESTS = Table(
     ),
     (
         DIMENSION,
-        Column("participant_1", "Participant", words="participant"),
-        Column("participant_2", "Other participant", words="participant"),
+        Column("participant_1", "System", words="participant"),
+        Column("participant_2", "Other system", words="participant"),
         Column("statistic", "Statistic", 1),
         Column("p", "p", 4),
         Column("p_adjusted", "p adjusted", 4),
@@ -78,13 +81,13 @@ LEADERBOARD_TESTS = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     about=(
-        "Tests between participants with at least six graded topics in common: dimension, participant_1, "
+        "Tests between systems with at least six graded topics in common: dimension, participant_1, "
         "participant_2, and the columns of `grade_tests`. p is adjusted over the rows of all dimensions together "
         "(`all`), and separately over the rows of single dimensions."
     ),
     meanings={
         "more_topics, more_judgments": (
-            "about how many more topics, judged as the present ones, and so many judgments the test needs to find a "
+            "about how many more topics (judged like the present ones) and judgments the test needs to find a "
             "difference of the observed size with a probability of 80 %; null: found already, no test, or more than "
             "ten times the topics"
         ),
@@ -94,16 +97,16 @@ BY_JUDGES = Table(
     "leaderboard_by_judges",
     "Leaderboard by judges and style",
     (
-        "Participants and origins by merit (Bradley-Terry with ties, log scale), by whose judgments count, style and "
-        "dimension. Each presented pair counts once, with the shares of its judgments. A pair has a style if both "
-        "responses have it. The 95 % intervals are over topics."
+        "Systems and origins by merit (Bradley-Terry with ties, log scale), by whose judgments count, style and "
+        "dimension. Each writer counts as one system. Each presented pair counts once, with the shares of its "
+        "judgments. A pair has a style if both responses have it. The 95 % intervals are over topics."
     ),
     (
         Column("kind", "Kind", words=KINDS),
         Column("judges", "Judges", words=JUDGES),
         STYLE,
         DIMENSION,
-        Column("participant", "Participant", words="participant"),
+        Column("participant", "System", words="participant"),
         Column("origin", "Origin", words="origin"),
         count("rank", "Rank"),
         estimate("merit", "Merit"),
@@ -114,7 +117,7 @@ BY_JUDGES = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     about=(
-        "One row per participant or origin, judges, style and dimension. Gold labels of all styles are in "
+        "One row per system or origin, judges, style and dimension. Gold labels of all styles are in "
         "`leaderboard`. Method: `methods/leaderboard.md`."
     ),
     meanings={
@@ -124,7 +127,7 @@ BY_JUDGES = Table(
         ),
         "style, dimension": "`all`: all styles or dimensions together",
         "rank": "rank by merit, 1 is the best",
-        "n, topics": "number of presented pairs with another participant, one for each dimension, and of their topics",
+        "n, topics": "number of presented pairs with another system, one for each dimension, and of their topics",
         "group": "as in `leaderboard`",
     },
 )
@@ -132,17 +135,17 @@ WIN_RATES = Table(
     "win_rates",
     "Win rates",
     (
-        "How often judges preferred the first participant, neither, or the other, of all judgments that compared the "
-        "two, by whose judgments count, style and dimension. The 95 % intervals are over topics, and over judges "
-        "unless these were selected. The twenty best participants by merit are compared."
+        "How often judges preferred the first system, neither, or the other, of all judgments that compared the two, "
+        "by whose judgments count, style and dimension. Each writer counts as one system. The 95 % intervals are over "
+        "topics, and also over judges if these are the crowd. The twenty best systems by merit are compared."
     ),
     (
         Column("kind", "Kind", words=KINDS),
         Column("judges", "Judges", words=JUDGES),
         STYLE,
         DIMENSION,
-        Column("participant_1", "Participant", words="participant"),
-        Column("participant_2", "Other participant", words="participant"),
+        Column("participant_1", "System", words="participant"),
+        Column("participant_2", "Other system", words="participant"),
         count("wins", "Wins"),
         count("ties", "Ties"),
         count("losses", "Losses"),
@@ -155,13 +158,13 @@ WIN_RATES = Table(
     is_whole=False,
     holds=Holds.PSEUDONYMS,
     about=(
-        "One row per two participants or origins that were compared, judges, style and dimension. The one with the "
-        "higher merit over all dimensions stands first. Method: `methods/leaderboard.md`."
+        "One row per two systems or origins that were compared, judges, style and dimension. The one with the higher "
+        "merit over all dimensions stands first. Method: `methods/leaderboard.md`."
     ),
     meanings={
         "judges": "as in `leaderboard_by_judges`, without `gold`: judgments as stored",
         "style, dimension": "`all`: all styles or dimensions together",
-        "wins, ties, losses": "judgments that preferred the first participant, neither, the other one",
+        "wins, ties, losses": "judgments that preferred the first system, neither, the other one",
         "share_won, share_tied, share_lost": "their shares of all judgments of the two",
         "n, topics": "number of judgments, and of their topics",
     },

@@ -14,7 +14,7 @@ from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 #: Number of participants with win rates: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
-FEW = "no interval: an interval needs two topics, and two judges unless they were selected"
+FEW = "no interval: an interval needs at least two topics and two judges (no minimum for experts and models)"
 FIRST_WON, TIE, SECOND_WON = range(3)
 
 

@@ -17,7 +17,7 @@ PROCESS = {
     "produced": "Characters produced",
     "deleted": "Characters deleted",
     "immediate_revisions": "Immediate revisions",
-    "at_once_share": "Share inserted at once",
+    "at_once_share": "Share inserted in one step",
     "passage_share": "Share from passages",
     "elsewhere_share": "Share from elsewhere",
     "passages_opened": "Passages opened",

@@ -102,7 +102,9 @@ class InclusionForm(forms.Form):
     CHOICES = (("include", "include"), ("exclude", "exclude"))
 
     inclusion = forms.ChoiceField(label="Analysis", choices=CHOICES, widget=forms.RadioSelect)
-    why = forms.CharField(label="Reason, for the record", widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST)
+    why = forms.CharField(
+        label="Reason (internal record)", widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST
+    )
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -132,6 +134,6 @@ class PayForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """Accept all unflagged questionnaires that were submitted before the list was shown."""
+    """Accept all questionnaires without flags that were submitted before the list was shown."""
 
     until = forms.DateTimeField(widget=forms.HiddenInput)

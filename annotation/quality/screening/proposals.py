@@ -27,7 +27,7 @@ class Proposal:
     def label(self) -> str:
         """The displayed label of the proposal."""
         return {
-            ProposedAction.ACCEPT: "no signals",
+            ProposedAction.ACCEPT: "no flags",
             ProposedAction.LOOK: "check",
             ProposedAction.REJECT: "likely reject",
         }[self.what]

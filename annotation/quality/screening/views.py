@@ -152,16 +152,16 @@ def following(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespo
 @require_POST
 @audited(AuditedContent.PEOPLE)
 def accept_clean(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
-    """Accept the unflagged questionnaires that were submitted before the list was shown. This can be undone."""
+    """Accept the questionnaires without flags that were submitted before the list was shown. This can be undone."""
     campaign, form = _campaign(study, campaign_id), BulkForm(request.POST)
     if form.is_valid():
         until = form.cleaned_data["until"]
         result = services.accept_clean(campaign=campaign, until=until, by=_user(request), now=timezone.now())
         _report(request, f"{result.done} accepted.", result)
         if not result.done:
-            messages.info(request, "No questionnaire without signals awaits review.")
+            messages.info(request, "No questionnaire without flags awaits review.")
     else:
-        messages.error(request, "Open the list, then choose “Accept all unflagged”.")
+        messages.error(request, "Open the list, then choose “Accept all without flags”.")
     return _to_queue(request, campaign)
 
 
@@ -329,7 +329,7 @@ def _lists() -> list[tuple[str, str]]:
 def _proposals() -> list[tuple[str, str]]:
     return [
         ("", "all"),
-        ("accept", "no signals"),
+        ("accept", "no flags"),
         ("look", "check"),
         ("reject", "likely reject"),
     ]

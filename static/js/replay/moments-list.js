@@ -69,7 +69,7 @@ export function sum(log) {
   };
   if (log.start) parts.push(`${part(log.start.survived)} % of the final text comes from ${startName(log)}`);
   parts.push(
-    `${share((place) => place >= 0)} % of the final text was inserted at once and is in a passage, ${share((place) => place === -2)} % was inserted at once and is in no passage`,
+    `Pasted or inserted in one step: ${share((place) => place >= 0)} % of the final text from passages, ${share((place) => place === -2)} % from elsewhere`,
   );
   if (log.set_back) parts.push(`The writer's clock was set back ${log.set_back === 1 ? "once" : `${log.set_back} times`}`);
   if (!log.has_keys) parts.push("Snapshots of the text only: keys, focus and passages were not recorded");

@@ -54,7 +54,7 @@ export function placeName(place) {
 
 /** @param {Arrival} arrival */
 export function arrivalName(arrival) {
-  const name = NAMES[/** @type {keyof typeof NAMES} */ (arrival.how)] ?? "Text inserted at once";
+  const name = NAMES[/** @type {keyof typeof NAMES} */ (arrival.how)] ?? "Text inserted in one step";
   const from = arrival.place === -2 ? "not found in any passage" : `from ${placeName(arrival.place)}`;
   const share = arrival.place !== -2 && arrival.share < 0.995 ? ` (${Math.round(arrival.share * 100)} % of its words)` : "";
   return `${name} of ${arrival.length} characters, ${from}${share}`;

@@ -166,6 +166,15 @@ def test_pages_show_the_update_and_where_it_is_not_what_came_since(base):
     assert client_of(study).get(reverse("run", args=[study.slug, updated.key])).status_code == 200
 
 
+def test_the_page_marks_fits_that_an_update_continued(base):
+    accept(base)
+    update(base)
+    context = visit(base.study).context
+    assert all(row["is_continued"] for row in context["models"])
+    assert context["has_continued"]
+    assert not visit(base.study, f"?run={base.key}").context["has_continued"]
+
+
 @pytest.fixture
 def judged(db):
     """A study without an analysis, and the slots of its campaign, all held by accepted questionnaires."""

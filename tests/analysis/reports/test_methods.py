@@ -93,6 +93,9 @@ def test_resamples_are_promised_where_one_number_has_an_interval():
         (NOTHING | {"key_figures": [{"low": 1.0}]}, True),
     ):  # fmt: skip
         assert ("1,234" in paragraphs(rows=rows, resamples=1234)) is has_interval
+    for low, is_cited in ((None, False), (0.0, True)):
+        found = {"agreement": [{"alpha": 0.1, "low": low}], "grade_means": [{"mean": 1.5, "low": 1.0}]}
+        assert ("cameron2011" in works(rows=found)) is is_cited
     ranked = [paragraphs(rows={"leaderboard": [{"rank": 1, "rank_low": low}]}) for low in (None, 1)]
     assert len(set(ranked)) == 2
 

@@ -12,6 +12,7 @@ from analysis.methods.agreement.compute import ONE_TOPIC
 from analysis.methods.settings import AnalysisSettings
 from analysis.parameters import parameters_of
 from analysis.reports import builder
+from analysis.tables import value_labels
 from analysis.tables.table import PARTICIPANT, RESPONSE, TABLES, Holds, fill
 from tests.analysis import small_study
 from tests.analysis.page_visits import client_of
@@ -69,6 +70,12 @@ def test_methods_compute_the_tables_that_they_declare_and_stand_behind_what_they
         assert set(method.needs) <= {earlier.name for earlier in methods[:place]}, method.name
     declared = [table.name for method in methods for table in method.tables]
     assert len(declared) == len(set(declared))
+
+
+def test_key_figures_name_styles_by_their_labels():
+    named = value_labels.figure("responses_bullet_human", {"bullet": "Bulleted list"})
+    assert "Bulleted list" in named
+    assert "bullet" in value_labels.figure("responses_bullet_human")
 
 
 ALONE = {"dimension": "d", "mean": 1.5, "low": None, "high": None, "note": ONE_TOPIC}

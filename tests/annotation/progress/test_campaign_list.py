@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotation.enums import AssignmentState, CampaignState
-from annotation.models import Judgment
+from annotation.models import Assignment, Judgment
 from annotation.progress import campaign_summary
 from crowdrag.studies.enums import Role
 from tests.annotation import judge_actions
@@ -63,6 +63,11 @@ def test_a_campaign_shows_what_came_in(member, client) -> None:
     answer = client.get(f"/studies/{member.study.slug}/campaigns/{campaign.pk}/")
     [row] = answer.context["dimensions"]
     assert [(given["label"], given["n"]) for given in row["answers"]] == [("A", 1), ("neither", 0), ("B", 0)]
+    # Answers count where the agreement counts them: not those of a questionnaire that is not submitted.
+    Assignment.objects.filter(pk=judgment.assignment_id).update(state=AssignmentState.ASSIGNED)
+    described = campaign_summary.describe_campaign(campaign)
+    assert (described["dimensions"][0]["n"], described["judgments"]) == (0, 1)
+    Assignment.objects.filter(pk=judgment.assignment_id).update(state=AssignmentState.SUBMITTED)
     assert [count for _label, count in answer.context["states"]] == [1]
     assert (answer.context["judgments"], answer.context["campaign"].item_count) == (1, 1)
 
@@ -70,9 +75,9 @@ def test_a_campaign_shows_what_came_in(member, client) -> None:
 def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> None:
     judgment = JudgmentFactory(assignment__state=AssignmentState.SUBMITTED, value=-1)
     campaign = judgment.item.campaign_id
-    tally = {(judgment.dimension_id, -1, False): 1}
+    tally = {(judgment.dimension_id, -1, True): 1}
     assert campaign_summary.tally_answers([campaign])[campaign] == tally
-    again = {(judgment.dimension_id, -1, True): 1}
+    again = {(judgment.dimension_id, -1, False): 1}
     Judgment.objects.filter(pk=judgment.pk).update(repeat=1)
     assert campaign_summary.tally_answers([campaign])[campaign] == again  # few: counted each time
     monkeypatch.setattr(campaign_summary, "MANY", 1)

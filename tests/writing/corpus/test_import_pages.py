@@ -65,6 +65,8 @@ def test_each_kind_is_listed_and_has_a_form(study: Study, client: Client) -> Non
         assert page(study, name) in listed
         form = client.get(page(study, name)).content.decode()
         assert ('type="file"' in form, " multiple" in form) == (True, name == "crowdrag25")
+        assert ">Import</button>" in form
+    assert ">Import</button>" not in client.get(page(study, "csv")).content.decode()  # its second page imports
     assert client.get(page(study, "everything")).status_code == 404
 
 

@@ -273,6 +273,20 @@ def test_a_task_of_another_study_or_without_a_response_is_not_there(member: Any,
     assert client.get(at(page="no-such/")).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("after", "cause", "detail"),
+    [
+        (S.SUBMITTED, "submitted", ""),
+        (S.CLAIMED, "claimed", ""),
+        (S.CLAIMED, "claimed for the trial", "trial"),
+        (S.REJECTED, "undone", "decision undone"),
+        (S.ACCEPTED, "rejection reversed", "rejection reversed"),
+    ],
+)
+def test_the_history_gives_a_cause_only_if_it_says_more_than_the_state(after: str, cause: str, detail: str) -> None:
+    assert TaskTransition(after=after, cause=cause).detail == detail
+
+
 def test_hostile_texts_are_shown_and_not_run(member: Any, client: Client, at: Any) -> None:
     task = submitted(member.study, events=typed(HOSTILE, every=1))
     TaskTransition.objects.create(task=task, after=S.SUBMITTED, cause=HOSTILE, note=HOSTILE, at=timezone.now())

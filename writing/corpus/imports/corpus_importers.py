@@ -78,7 +78,7 @@ CSV = Importer(
     name="csv",
     title="CSV or TSV file",
     description=(
-        "Questions and the responses of your systems, from a spreadsheet. "
+        "Queries and the responses of your systems, from a spreadsheet. "
         "You choose what each column contains on the next page."
     ),
     inputs=(Input("file", "CSV or TSV file", "With a header line, in UTF-8"),),
@@ -93,7 +93,7 @@ CSV = Importer(
 TOPICS = Importer(
     name="topics",
     title="Topics",
-    description="Queries with their ranked passages, as JSON lines.",
+    description="Topics with their queries and ranked passages, as JSON lines.",
     inputs=(Input("file", "Topics", _LINES),),
     read=_read_topics,
     store=_store_topics,
@@ -104,9 +104,9 @@ TOPICS = Importer(
 )
 QUESTIONS = Importer(
     name="questions",
-    title="List of questions",
-    description="A text file with one question per line. You can also paste the lines.",
-    inputs=(Input("file", "Questions", "Text file in UTF-8, one question per line"),),
+    title="List of queries",
+    description="A text file with one query per line. You can also paste the lines.",
+    inputs=(Input("file", "Queries", "Text file in UTF-8, one query per line"),),
     read=_read_questions,
     store=_store_questions,
     template="writing/corpus/imports/_questions.html",

@@ -13,9 +13,9 @@ class ColumnRole(models.TextChoices):
     """The role of a column."""
 
     IGNORE = "ignore", "Ignore"
-    QUESTION = "question", "Question"
-    TOPIC = "topic", "Question ID"
-    NARRATIVE = "narrative", "Question description"
+    QUESTION = "question", "Query"
+    TOPIC = "topic", "Topic ID"
+    NARRATIVE = "narrative", "Topic description"
     PASSAGE = "passage", "Passage"
     RESPONSES = "responses", "System (responses)"
     TEXT = "text", "Response text"
@@ -100,11 +100,11 @@ def check_roles(roles: Mapping[str, str]) -> None:
         if given.count(role) > 1:
             raise ColumnsError(f"Choose “{role.label}” for one column only.")
     if ColumnRole.QUESTION not in given and ColumnRole.TOPIC not in given:
-        raise ColumnsError("Choose the column of the questions, or of their IDs.")
+        raise ColumnsError("Choose the column of the queries, or of the topic IDs.")
     if (ColumnRole.TEXT in given) != (ColumnRole.SYSTEM in given):
         raise ColumnsError("“Response text” needs “System name”, and the other way round.")
     if ColumnRole.QUESTION not in given and not {ColumnRole.TEXT, ColumnRole.RESPONSES} & set(given):
-        raise ColumnsError("Choose the column of the questions or a column of responses.")
+        raise ColumnsError("Choose the column of the queries or a column of responses.")
 
 
 def _words(column: str) -> str:

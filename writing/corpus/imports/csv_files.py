@@ -155,7 +155,7 @@ def _add_responses(responses: dict[str, ResponseInput], row: list[ResponseInput]
         systems = ", ".join(new.participant for _old, new in others)
         answers = "an answer" if len(others) == 1 else "answers"
         old, new = others[0]
-        message = f"Line {old.line} already has {answers} by {systems} to this question"
+        message = f"Line {old.line} already has {answers} by {systems} to this query"
         problems.add(file=new.file, line=new.line, field="response", message=message)
     return bool(row) and not others and all(old is not new for old, new in zip(first, row, strict=True))
 
@@ -222,9 +222,9 @@ class _Row:
         question = self.one(ColumnRole.QUESTION)
         external_id = self.one(ColumnRole.TOPIC) or (topic_id(question) if question else "")
         if not external_id:
-            problems.add(file=self.file, line=self.line, expected="a question", message="has neither question nor ID")
+            problems.add(file=self.file, line=self.line, expected="a query", message="has neither query nor topic ID")
             return None
-        if self._refused("question ID", external_id, problems):
+        if self._refused("topic ID", external_id, problems):
             return None
         cells = [text for _column, text in self.many(ColumnRole.PASSAGE)]
         if self.rules.passage_lines:
@@ -294,7 +294,7 @@ def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Probl
         topics[topic.external_id] = topic
         return
     if topic.query and topic.query != first.query:
-        message = f"question {topic.external_id} has another text on line {first.line}"
+        message = f"topic {topic.external_id} has another query on line {first.line}"
         problems.add(file=topic.file, line=topic.line, field="question", expected="one text per ID", message=message)
         return
     passages = dict.fromkeys((*first.passages, *topic.passages))

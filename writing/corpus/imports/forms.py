@@ -73,11 +73,11 @@ class PasteForm(forms.Form):
     """Pasted questions, one per line, with the same checks as a file."""
 
     questions = forms.CharField(
-        label="Questions",
+        label="Queries",
         max_length=MAX_PASTED,
         strip=False,
         widget=forms.Textarea({"rows": 12, "spellcheck": "true"}),
-        help_text="One question per line. To set an ID, put it before the question, with a tab between them.",
+        help_text="One query per line. To set a topic ID, put it before the query, with a tab between them.",
     )
 
     @property

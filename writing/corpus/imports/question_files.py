@@ -35,10 +35,10 @@ def read(member: Member, problems: Problems, *, report: json_lines.Report = json
         topic = TopicInput(external_id, question, (), file=member.name, line=number)
         first = topics.setdefault(external_id, topic)
         if first.query != question:
-            message = f"the ID {external_id} is on line {first.line} already, with another question"
-            problems.add(file=member.name, line=number, expected="one ID for each question", message=message)
+            message = f"the ID {external_id} is on line {first.line} already, with another query"
+            problems.add(file=member.name, line=number, expected="one ID for each query", message=message)
     if not topics and not problems.found:
-        problems.add(file=member.name, line=0, expected="one question per line", message="there are no questions")
+        problems.add(file=member.name, line=0, expected="one query per line", message="there are no queries")
     problems.refuse_any()
     return list(topics.values())
 

@@ -72,7 +72,7 @@ def import_paste(request: HttpRequest, study: Study) -> HttpResponse:
     """Import pasted questions, one per line."""
     form = PasteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        files = {"file": [ContentFile(form.content, name="Pasted questions.txt")]}
+        files = {"file": [ContentFile(form.content, name="Pasted queries.txt")]}
         importer = importers.get("questions")
         run = importers.start(study=study, importer=importer, files=files, by=request.user)  # type: ignore[arg-type]
         return redirect_to_started(request, run)
