@@ -22,7 +22,7 @@ several aspects. There are no right or wrong opinions. We ask several people abo
 
 - **Read the question, then read both responses to the end.** Judge only the text you see. Do not look anything up. Do
   not judge whether you agree with the text.
-- **Judge each question separately.** A response can be easier to follow and still cover less. Judge each pair
+- **Judge each aspect separately.** A response can be easier to follow and still cover less. Judge each pair
   separately too.
 {neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them,
   and do not prefer a response because it has more of them.
@@ -34,7 +34,7 @@ opinions. We ask several people about the same responses.
 
 - **Read the question, then read the response to the end.** Judge only the text you see. Do not look anything up. Do
   not judge whether you agree with the text.
-- **Judge each question separately.** A response can be easy to follow and still cover little. Judge each response
+- **Judge each aspect separately.** A response can be easy to follow and still cover little. Judge each response
   separately too.
 - **Use the whole scale.** Use the ends for clear cases.
 - **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and do not
@@ -54,9 +54,9 @@ _PAGE: Final = _("""\
 ## How the page works
 
 Everything is on one page. Click or tap your answer, or press its number on the keyboard. The shortcuts are listed under
-“?”. The numbers at the top show what is complete. Each answer is saved at once, and you can change it until you submit.
-You can submit when you have answered all questions. You can leave and come back before your time is over. The due time
-is at the top of the page.
+“?” at the top of the page. The numbers at the top show what is complete. Each answer is saved at once, and you can
+change it until you submit. You can submit when you have answered all questions. You can leave and come back before your
+time is over. The due time is at the top of the page.
 
 ## Pay and review
 
@@ -89,7 +89,7 @@ platform ID encrypted. We use it to pay you and to recognise you. We never publi
 
 ## Purpose
 
-We study what makes answers useful, and how much people and language models agree. We use a pseudonym instead of your
+We study what makes responses useful, and how much people and language models agree. We use a pseudonym instead of your
 name.
 
 ## What we publish

@@ -115,7 +115,7 @@ def give_back(request: HttpRequest, participant: Participant, campaign_id: int, 
         except WorkProblem as problem:
             messages.warning(request, str(problem))
             return _to("judging_questionnaire", assignment)
-        messages.success(request, _("You returned the questionnaire. Your answers are saved."))
+        messages.success(request, _("You returned the questionnaire. Your answers are kept but not counted."))
         return redirect("judging_start", participant.study.slug, campaign_id)
     context = {"assignment": assignment, "form": form}
     return _page(request, participant, assignment.questionnaire.campaign, "return", context)

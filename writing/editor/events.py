@@ -94,7 +94,10 @@ EVENT_KINDS = (
         "a",
         ("clock", "width", "height", "touch"),
         _("opening"),
-        _("When you opened the editor, by your device's clock. The size of the page. Whether it has a touch screen."),
+        _(
+            "When you opened the editor, by your device's clock. The page's size. "
+            "Whether your device has a touch screen."
+        ),
     ),
 )
 BY_CODE = {each.code: each for each in EVENT_KINDS}

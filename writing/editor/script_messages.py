@@ -63,7 +63,8 @@ def _findings() -> dict[str, str]:
         "findings.none": _("No problems found. Each citation matches a passage."),
         "findings.empty": _("Your citations are checked here while you write."),
         "finding.copied": _(
-            "{n} words in a row are copied from passage {rank}. Copy fewer than {limit} words in a row:"
+            "{n} words in a row are copied from passage {rank}. Write this in your own words, "
+            "with fewer than {limit} copied words in a row:"
         ),
         "finding.missing": _("{marker} cites a passage that does not exist. The last passage is {last}."),
         "finding.empty": _("These brackets are empty. Enter the number of a passage, or type [ to choose one."),
