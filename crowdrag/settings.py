@@ -163,6 +163,8 @@ STORAGES = {
         "BACKEND": env.str("STATICFILES_STORAGE", default="crowdrag.static_files.HashedStaticFilesStorage"),
     },
 }
+# Pages name files by their hashes alone.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 # Bodies up to this size are kept in memory; most pages accept nothing larger. Uploads are written to disk in chunks, as
 # long as the reserve for the database stays free (crowdrag/request_limits.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = LARGEST_BUFFERED

@@ -3,7 +3,10 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 #: Files that no page uses are not collected: compressing them would take a minute, at the first start of every system.
-NOT_COLLECTED = ("*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework")
+NOT_COLLECTED = (
+    "*.map", "redoc", "oauth2-redirect.*", "swagger-ui-standalone-preset.*", "rest_framework", "django_htmx",
+    "jquery.js", "select2.full.js", "xregexp.js",
+)  # fmt: skip
 
 
 class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc] # it comes without types
