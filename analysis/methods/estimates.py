@@ -19,9 +19,12 @@ from analysis.stats.proportions import effective_wilson
 
 from ..inputs.arrays import Ints
 from ..tables.rows import NOTE, Row, number
-from .agreement.compute import ONE_TOPIC
+from . import response_groups
+from .agreement import compute as agreement_compute
 
 NOTHING = "there are no data to compute it from"
+#: Why shares of the judgments of drawn judges have no interval.
+FEW_JUDGES = "no interval: an interval needs at least two topics and two judges (no minimum for experts and models)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,11 @@ class Estimate:
     @property
     def note(self) -> str:
         """Reason why the value or its interval is missing, for readers."""
-        return self.problem or (ONE_TOPIC if self.has_interval and self.interval[0] is None else "")
+        if self.problem or not self.has_interval or self.interval[0] is not None:
+            return self.problem
+        if self.terms is None or self.terms.first is None:
+            return response_groups.ONE_TOPIC
+        return FEW_JUDGES if self.is_share else agreement_compute.ONE_TOPIC
 
     @property
     def interval(self) -> tuple[float | None, float | None]:

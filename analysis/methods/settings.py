@@ -105,7 +105,7 @@ class AnalysisSettings:
     spam_threshold: float = parameter(0.7, "Maximum spam probability", "number", least=0, most=1)
     k: int | None = parameter(
         None,
-        "Votes per pair for agreement",
+        "Judgments per pair for agreement",
         "integer",
         least=1,
         most=32_767,
@@ -115,7 +115,7 @@ class AnalysisSettings:
         0.25, "Share of people excluded by the alternative correction", "number", least=0, most=1
     )
     kept_votes: int = parameter(
-        3, "Minimum votes per pair in the alternative correction", "integer", least=1, most=1000
+        3, "Minimum judgments per pair in the alternative correction", "integer", least=1, most=1000
     )
     first_positions: int = parameter(
         7,
@@ -168,7 +168,7 @@ class AnalysisSettings:
         GOLD,
         "Grades based on",
         "choice",
-        choices=((GOLD, "gold labels"), (VOTES, "votes, weighted by competence")),
+        choices=((GOLD, "gold labels"), (VOTES, "judgments, weighted by competence")),
     )
     bootstrap: str = parameter(
         CONDITIONAL,

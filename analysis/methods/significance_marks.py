@@ -7,7 +7,6 @@ from ..tables.rows import Row
 
 #: Significance levels of the adjusted p-value, by number of stars.
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-SEPARATOR = " - "
 
 #: Marks by dimension, style and origin of a mean: its stars, and the means that it exceeds.
 Marks = dict[tuple[str, str, str], dict[str, str]]
@@ -24,7 +23,7 @@ def marks(tests: list[Row], styles: dict[str, str]) -> Marks:
     for row in tests:
         if not stars(row["p_adjusted"]):
             continue
-        higher, _dash, lower = row["comparison"].partition(SEPARATOR)
+        higher, _dash, lower = row["comparison"].partition(value_labels.SEPARATOR)
         if row["difference"] < 0:
             higher, lower = lower, higher
         if is_of_styles(row, styles):
@@ -46,7 +45,7 @@ def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> li
     shown = []
     for row in rows:
         of_styles = is_of_styles(row, styles)
-        sides = row["comparison"].partition(SEPARATOR)[::2]
+        sides = row["comparison"].partition(value_labels.SEPARATOR)[::2]
         names = [styles.get(side, side) if of_styles else value_labels.origin(side) for side in sides]
         name = row["dimension"]
         shown.append(
@@ -64,7 +63,7 @@ def tests(rows: list[Row], labels: dict[str, str], styles: dict[str, str]) -> li
 def is_of_styles(row: Row, styles: dict[str, str]) -> bool:
     """Return whether a test compares two styles; otherwise it compares two origins."""
     return row["style"] == value_labels.ALL and all(
-        side in styles for side in row["comparison"].partition(SEPARATOR)[::2]
+        side in styles for side in row["comparison"].partition(value_labels.SEPARATOR)[::2]
     )
 
 

@@ -88,7 +88,7 @@ def _data(report: Report) -> dict[str, Any]:
                 "charts": [_chart(chart) for chart in section.charts],
                 "tables": [_table(table) for table in section.tables if table.size],
             }
-            for section in report.sections
+            for section in report.shown_sections
         ],
         "about": [
             ("inputs digest", breakable(about.inputs_digest)),

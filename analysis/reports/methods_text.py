@@ -69,13 +69,13 @@ def describe_votes(facts: RunFacts) -> str:
         return ""
     k = facts.settings.k
     if k:
-        agreement = f"For agreement, we used the first {k} votes of each presented pair."
+        agreement = f"For agreement, we used the first {k} judgments of each presented pair."
     else:
         agreement = (
-            "For agreement, we used the first k votes of each presented pair, where k is the number of judges that its "
-            "campaign requested."
+            "For agreement, we used the first k judgments of each presented pair, where k is the number of judges that "
+            "its campaign requested."
         )
-    rest = " For competence and labels, we used all votes." if facts.measured("mace", "log_likelihood") else ""
+    rest = " For competence and labels, we used all judgments." if facts.measured("mace", "log_likelihood") else ""
     return f"{agreement}{rest} Each order of a pair is a separate unit."
 
 

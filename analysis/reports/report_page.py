@@ -31,7 +31,7 @@ def context(run: Run, *, part: str) -> dict[str, Any]:
     document = built(run)
     parts = [
         (METHODS, "Methods"),
-        *((section.key, section.title) for section in document.sections),
+        *((section.key, section.title) for section in document.shown_sections),
         (PROVENANCE, "Provenance"),
     ]
     chosen = part if part in dict(parts) else METHODS
@@ -40,7 +40,7 @@ def context(run: Run, *, part: str) -> dict[str, Any]:
         "report": document,
         "parts": parts,
         "part": chosen,
-        "sections": [section for section in document.sections if section.key == chosen],
+        "sections": [section for section in document.shown_sections if section.key == chosen],
         "methods": [bibliography.in_words(paragraph, references) for paragraph in document.methods.paragraphs],
         "references": [bibliography.listed(reference) for reference in references],
         "bibtex": bibliography.bibtex(references),

@@ -29,6 +29,11 @@ class Section:
     tables: tuple[DisplayTable, ...] = ()
     charts: tuple[Chart, ...] = ()
 
+    @property
+    def has_content(self) -> bool:
+        """Whether there is something to show below its title."""
+        return bool(self.paragraphs or self.charts or any(table.size for table in self.tables))
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -83,6 +88,11 @@ class Report:
     about: About
     methods: Methods
     sections: tuple[Section, ...] = field(default=())
+
+    @property
+    def shown_sections(self) -> tuple[Section, ...]:
+        """The sections with content; files contain the tables of the others too, without rows."""
+        return tuple(section for section in self.sections if section.has_content)
 
     @property
     def tables(self) -> Iterator[DisplayTable]:

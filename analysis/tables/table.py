@@ -50,8 +50,9 @@ class Column:
     n : str
         Column with n, the number of observations, which may also be shown separately.
     words : str or mapping
-        How to label its values: "dimension", "style", "origin", "figure" (of key figures), "question" and "answer" (of
-        surveys), one of `IDS` (ids, which pages shorten), or the words of each value.
+        How to label its values: "dimension", "style", "origin", "sides" (two styles or origins), "figure" (of key
+        figures), "question" and "answer" (of surveys), one of `IDS` (ids, which pages shorten), or the
+        words of each value.
     is_share : bool
         Whether it is a share, shown in per cent.
     is_key : bool

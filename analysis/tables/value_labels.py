@@ -38,7 +38,7 @@ FIGURES = {
     "judgments_expert": "Judgments by experts",
     "judgments_model": "Judgments by models",
     "judgments_pointwise": "Pointwise judgments",
-    "minutes_per_questionnaire": "Time per questionnaire",
+    "minutes_per_questionnaire": "Time per completed questionnaire",
     "responses_per_writer_human": "Responses per writer, human",
     "responses_per_writer_model": "Responses per writer, model",
     "responses_per_writer_system": "Responses per writer, system",
@@ -49,11 +49,11 @@ FIGURES = {
     "pay_per_response": "Pay per response",
     "cost_per_response": "Cost per response, including fee and tax",
     "hourly_rate_writing": "Hourly pay, writing",
-    "questionnaires": "Questionnaires",
-    "judgments_per_questionnaire": "Judgments per questionnaire",
+    "questionnaires": "Completed questionnaires",
+    "judgments_per_questionnaire": "Judgments per completed questionnaire",
     "minutes_per_judgment": "Time per judgment",
-    "pay_per_questionnaire": "Pay per questionnaire",
-    "cost_per_questionnaire": "Cost per questionnaire, including fee and tax",
+    "pay_per_questionnaire": "Pay per completed questionnaire",
+    "cost_per_questionnaire": "Cost per completed questionnaire, including fee and tax",
     "hourly_rate_judging": "Hourly pay, judging",
     "cost_per_judgment": "Cost per judgment, including fee and tax",
     "cost_per_label": "Cost per gold label, including fee and tax",
@@ -61,6 +61,8 @@ FIGURES = {
 SHARES = {"differentiable_share"}
 SURVEY_KINDS = {"entry": "before", "exit": "after"}
 ALL = "all"
+#: Between the two styles or origins of a comparison.
+SEPARATOR = " - "
 EVERY_DIMENSION = "All dimensions"
 
 
@@ -221,7 +223,13 @@ class ValueLabels:
     def _words(self, kind: str | Mapping[str, LazyText]) -> Callable[[str], str]:
         if not isinstance(kind, str):
             return lambda value: str(kind.get(value, value))
-        named = {"dimension": self._dimension, "style": self._style, "origin": origin, "figure": self._figure}
+        named = {
+            "dimension": self._dimension,
+            "style": self._style,
+            "origin": origin,
+            "figure": self._figure,
+            "sides": self._sides,
+        }
         return named.get(kind, str)
 
     def _dimension(self, name: str) -> str:
@@ -232,3 +240,6 @@ class ValueLabels:
 
     def _style(self, name: str) -> str:
         return self.styles.get(name, name)
+
+    def _sides(self, names: str) -> str:
+        return SEPARATOR.join(self.styles.get(name) or origin(name) for name in names.split(SEPARATOR))

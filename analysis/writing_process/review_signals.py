@@ -71,8 +71,8 @@ WORDINGS = {
     "transcription": Wording(
         title="Transcription rhythm",
         explanation=(
-            "Share of sentences that began after a pause, if nearly everything was typed at the end of the "
-            "text. People who compose pause before sentences. People who copy do not."
+            "Share of sentences that began after a pause, if nearly everything was typed in order, "
+            "without going back. People who compose pause before sentences. People who copy do not."
         ),
         innocent=(
             "A draft on paper, long reading before writing, dictation through an input method, or an outline "

@@ -64,7 +64,11 @@ def _of_content(campaign: Campaign) -> Iterator[SetupCard]:
     consent = campaign.consent_text
     agreed = "No consent text yet."
     if consent:
-        times = f"times under {consent.timing_licence}" if consent.timing_licence else "times are not released"
+        times = (
+            f"times under {consent.timing_licence} if the judge agrees"
+            if consent.timing_licence
+            else "times are not released"
+        )
         agreed = f"Version {consent.version}: answers are released under {consent.text_licence}, {times}."
     yield SetupCard("consent", "Consent", agreed, _url(campaign, "campaign_consent"), consent is None)
 

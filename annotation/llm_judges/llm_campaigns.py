@@ -114,7 +114,7 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
 
 
 def _name(source: Campaign, inference: str) -> str:
-    how = "models, all questions at once" if inference == Inference.COMBINED else "models, one question at a time"
+    how = "models, all dimensions at once" if inference == Inference.COMBINED else "models, one dimension at a time"
     number = 1
     while True:
         ending = f" ({how}{f' {number}' if number > 1 else ''})"

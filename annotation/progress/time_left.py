@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import ceil
 from typing import Final
 
 from ..campaigns.setup_cards import count
@@ -15,6 +14,7 @@ ENOUGH: Final = 5
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)
 HOUR: Final = timedelta(hours=1)
+MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,12 @@ class Pace:
 
     @property
     def period(self) -> str:
-        """The length of the period, as displayed, rounded up."""
-        if self.window <= DAY:
-            return count(ceil(self.window / HOUR), "hour")
-        return count(ceil(self.window / DAY), "day")
+        """The length of the period, as displayed: to the minute, so that it agrees with the remaining time."""
+        if self.window > DAY:
+            days, hours = divmod(round(self.window / HOUR), 24)
+            return f"{count(days, 'day')} {hours} h" if hours else count(days, "day")
+        hours, minutes = divmod(round(self.window / MINUTE), 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
 def measure_pace(rows: Iterable[AssignmentFacts], whole: StateCounts, now: datetime) -> Pace | None:

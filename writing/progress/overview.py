@@ -157,7 +157,13 @@ def study_card(study: Study) -> dict[str, Any]:
     plan = services.get_plan(study)
     groups = queries.count_groups(study)
     whole = queries.total(queries.counts_by_style(groups, _slots_by_style(plan)))
-    return {"plan": plan, "whole": whole, "waiting": _waiting(groups), "spending": spending(groups, plan, whole)}
+    return {
+        "plan": plan,
+        "whole": whole,
+        "trials": queries.trial_counts(groups),
+        "waiting": _waiting(groups),
+        "spending": spending(groups, plan, whole),
+    }
 
 
 def _waiting(groups: Iterable[TaskGroup]) -> int:
@@ -348,9 +354,12 @@ def writing_part(study: Study) -> StepPart | None:
     plan = services.get_plan(study)
     if plan is None:
         return None
-    whole = queries.total(queries.counts_by_style(queries.count_groups(study), _slots_by_style(plan)))
+    groups = queries.count_groups(study)
+    whole = queries.total(queries.counts_by_style(groups, _slots_by_style(plan)))
     planned = whole.planned or 0
-    text = f"{whole.done} of {planned} responses written"
+    text = f"{whole.done} of {planned} requested responses"
+    if queries.trial_counts(groups):
+        text += " (without trials)"
     if planned and whole.done >= planned:
         return StepPart(text, Progress.DONE, url=reverse("writing_progress", args=[study.slug]))
     action = Action("Open the writing plan", reverse("writing_plan", args=[study.slug]))

@@ -161,7 +161,7 @@ def _figure(signal: Signal) -> str:
     if signal.name == "transcription":
         return (
             f"{value * 100:.0f} % of {n} sentences began after a pause. "
-            f"{evidence['linear_share'] * 100:.0f} % was typed at the end of the text."
+            f"{evidence['linear_share'] * 100:.0f} % was added at the current end of the text, without going back."
         )
     pieces = "in 1 piece" if n == 1 else f"in {n} pieces"
     return f"{value * 100:.0f} % of the final text, {pieces}."

@@ -21,7 +21,7 @@ def describe_alpha(facts: RunFacts) -> str:
     if facts.measured("agreement", "alpha", split=Split.DIFFERENTIABLE):
         splits = (
             " We also report it for differentiable pairs and for all other pairs (minimally differentiable). A pair is "
-            "differentiable if it has a majority (more than half of the votes) on more than four sevenths of the "
+            "differentiable if it has a majority (more than half of the judgments) on more than four sevenths of the "
             "dimensions."
         )
     return (

@@ -29,7 +29,7 @@ ONE_TOPIC = (
 )
 #: Coders whose intervals have too low a coverage to be shown (docs/methods/intervals.md).
 WITHOUT_INTERVAL = (Coders.CORRECTED_QUARTER.value,)
-TOO_RARELY = "no interval: the excluded judges depend on the same votes, so intervals would be too narrow"
+TOO_RARELY = "no interval: the excluded judges depend on the same judgments, so intervals would be too narrow"
 
 
 @dataclass

@@ -33,9 +33,9 @@ AGREEMENT = Table(
     ),
     meanings={
         "split": (
-            "`complete`: all pairs; `differentiable`: pairs with a majority of votes on more than 4/7 of "
+            "`complete`: all pairs; `differentiable`: pairs with a majority of judgments on more than 4/7 of "
             "their dimensions; `minimal`: the other pairs. Pairs judged by fewer than two people on every "
-            "dimension are in `complete` only. The votes of the whole crowd define the splits, also for "
+            "dimension are in `complete` only. The judgments of the whole crowd define the splits, also for "
             "`corrected` and `expert`. `expert_pairs`: the crowd on the pairs judged by experts"
         ),
         "coders": (

@@ -51,7 +51,7 @@ def describe_correction(facts: RunFacts) -> str:
         quarter = (
             f" The alternative correction leaves out the least competent "
             f"{100 * facts.settings.least_competent:g} % of a dimension's judges, but keeps at least "
-            f"{facts.settings.kept_votes} votes of each pair."
+            f"{facts.settings.kept_votes} judgments of each pair."
         )
     return (
         "The corrected crowd leaves out the judgments of participants with a spam probability on the dimension above "

@@ -14,7 +14,7 @@ GRADE_TESTS = Table(
     (
         DIMENSION,
         Column("style", "Style", words="style"),
-        Column("comparison", "Comparison"),
+        Column("comparison", "Comparison", words="sides"),
         Column("statistic", "Statistic", 1),
         Column("p", "p", 4),
         Column("p_adjusted", "p adjusted", 4),

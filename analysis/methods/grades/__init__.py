@@ -20,7 +20,9 @@ def describe_grades(facts: RunFacts) -> str:
         return ""
     model = bradley_terry.BradleyTerrySettings()
     source = (
-        "gold labels" if facts.settings.grades_from == GOLD else "votes, weighted by the competence of their judges,"
+        "gold labels"
+        if facts.settings.grades_from == GOLD
+        else "judgments, weighted by the competence of their judges,"
     )
     return (
         f"For each topic and dimension, the merits of responses were fitted to the {source} with the Bradley-Terry "

@@ -11,9 +11,9 @@ from analysis.stats.random_streams import KeyedRng, key
 from ...inputs.arrays import Inputs, Ints
 from ...tables.rows import NOTE, Row, number
 from .. import grade_fits
-from ..agreement.compute import ONE_TOPIC
 from ..context import Context, Tables
 from ..grade_fits import Graded
+from ..response_groups import ONE_TOPIC
 from ..reusable_fits import packed, unpacked
 from ..settings import named_rng
 
@@ -22,7 +22,7 @@ Problem = tuple[str, str]
 
 ALL = "all"
 NOT_CONVERGED = "the fit did not converge"
-ONE_VOTE = "all pairs have one vote only, so labels cannot be drawn"
+ONE_VOTE = "all pairs have one judgment only, so labels cannot be drawn"
 
 
 def compute_tables(analysed: Context) -> Tables:

@@ -30,7 +30,7 @@ GRADES = Table(
     (
         "Merit (log scale) with its standard error, and grade of each response within its topic, by "
         "dimension. In brackets: the range of its grades in 95 % of the draws of the labels, which shows "
-        "the uncertainty of the votes."
+        "the uncertainty of the judgments."
     ),
     (
         Column("topic", "Topic", words="topic"),

@@ -115,7 +115,7 @@ def _major(amount: int, currency: str) -> float:
 
 COUNTS = "no interval: a ratio of two total counts"
 JUDGES = "no interval: it also depends on which judges share a pair, which resampled topics do not cover"
-ONE_VOTE = "no pair has two votes or more, and a single vote is always a majority"
+ONE_VOTE = "no pair has two judgments or more, and a single judgment is always a majority"
 
 
 def compute_tables(analysed: Context) -> Tables:

@@ -12,7 +12,7 @@ HUMAN = "human"
 #: Smaller differences between resamples are rounding errors of equal values.
 NEVER_VARIES = 1e-9
 #: Note of each row if the labels are single votes.
-UNCORRECTED = "from one vote a pair, so the competence of the judges is unknown"
+UNCORRECTED = "from one judgment per pair, so the competence of the judges is unknown"
 
 
 @dataclass(frozen=True, eq=False)

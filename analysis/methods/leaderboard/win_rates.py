@@ -14,7 +14,6 @@ from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 #: Number of participants with win rates: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
-FEW = "no interval: an interval needs at least two topics and two judges (no minimum for experts and models)"
 FIRST_WON, TIE, SECOND_WON = range(3)
 
 
@@ -78,4 +77,8 @@ def _cells(outcome: Ints, topic: Ints, coder: Ints | None) -> Row:
         "n": len(outcome),
         "topics": len(np.unique(topic)),
     }
-    return row if all(row[end] is not None for end in ("won_low", "tied_low", "lost_low")) else row | {NOTE: FEW}
+    return (
+        row
+        if all(row[end] is not None for end in ("won_low", "tied_low", "lost_low"))
+        else row | {NOTE: estimates.FEW_JUDGES}
+    )

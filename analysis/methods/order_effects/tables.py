@@ -16,7 +16,7 @@ ORDER_EFFECTS = Table(
     "Order effects",
     (
         "Krippendorff's alpha (ordinal), with 95 % intervals over topics and judges. Within a pair: "
-        "pairs judged in both orders, each order alone and both together, with votes aligned to the same "
+        "pairs judged in both orders, each order alone and both together, with judgments aligned to the same "
         "response. Across the questionnaire: the first {first_positions} items and the later ones."
     ),
     (
@@ -32,7 +32,7 @@ ORDER_EFFECTS = Table(
         "dimension": "`all`: the mean over dimensions",
         "effect, part": (
             "`within`: pairs judged in both orders: `forward` (lower response ID on the left), `reverse`, or "
-            "`both` together with aligned votes; `across`: positions in the questionnaire up to "
+            "`both` together with aligned judgments; `across`: positions in the questionnaire up to "
             "`first_positions` (`first`) and later (`second`)"
         ),
         "items": (

@@ -30,7 +30,7 @@ TEXT_REUSE_SHARES = Table(
     (
         "Share of pairs of a statement and a cited passage with sentence-BLEU (orders up to 8) below a "
         "limit, by style and origin. With 95 % bootstrap intervals over topics. A statement counts as "
-        "copied from {reuse_limit}."
+        "copied if its BLEU is {reuse_limit} or more."
     ),
     (
         STYLE,

@@ -33,7 +33,7 @@ class AcceptForm(forms.Form):
 class RejectForm(forms.Form):
     """Reject a questionnaire: the reason, and what is paid nevertheless."""
 
-    PAY = (("none", "nothing"), ("part", "part of it"), ("all", "all of it"))
+    PAY = (("none", "no pay"), ("part", "partial pay"), ("all", "full pay"))
 
     reason = forms.CharField(
         label="Reason",
@@ -43,12 +43,12 @@ class RejectForm(forms.Form):
     )
     category = forms.ChoiceField(
         label="Category on the platform",
-        help_text="Required unless you pay all of it.",
+        help_text="Required unless you choose full pay.",
         choices=[("", "–"), *RejectionCategory.choices],
         required=False,
     )
     pay = forms.ChoiceField(label="Pay", choices=PAY, widget=forms.RadioSelect, initial="none")
-    amount = AmountField(label="Amount, if you pay a part", required=False)
+    amount = AmountField(label="Amount of partial pay", required=False)
 
     def __init__(self, *args: Any, owed: int, currency: str, from_platform: bool, **kwargs: Any):
         super().__init__(*args, **kwargs)

@@ -282,7 +282,11 @@ def estimate_cell(value: Any, low: Any = None, high: Any = None, n: int | None =
 def votes(a: int, n: int, b: int) -> SafeString:
     """Draw how many judges chose a, neutral and b, with the numbers as its label."""
     total = a + n + b
-    name = "%(total)d vote: a %(a)d, n %(n)d, b %(b)d" if total == 1 else "%(total)d votes: a %(a)d, n %(n)d, b %(b)d"
+    name = (
+        "%(total)d judgment: a %(a)d, n %(n)d, b %(b)d"
+        if total == 1
+        else "%(total)d judgments: a %(a)d, n %(n)d, b %(b)d"
+    )
     label = name % {"total": total, "a": a, "n": n, "b": b}
     rects, left = [], 0.0
     for kind, count in (("a", a), ("n", n), ("b", b)):

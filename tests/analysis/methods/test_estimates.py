@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from analysis.methods import estimates
+from analysis.methods import estimates, response_groups
+from analysis.methods.agreement import compute as agreement_compute
 from analysis.methods.estimates import Estimate, difference, largest, mean, noted, undefined
+from analysis.stats.cluster_variance import Terms
 
 
 def made(point: float, samples: list[float], *, topics: int = 3, n: int = 5) -> Estimate:
@@ -45,3 +47,19 @@ def test_one_topic_has_no_interval_and_each_reason_is_said_once():
     row = noted({"tau": 0.2}, [alone.note, alone.note, "", "too few"])
     assert row["note"] == f"{alone.note}; too few"
     assert "note" not in noted({}, ["", ""])
+
+
+@pytest.mark.parametrize(
+    ("judges", "is_share", "reason"),
+    [
+        (None, False, response_groups.ONE_TOPIC),
+        ([0, 0], False, agreement_compute.ONE_TOPIC),
+        ([0, 0], True, estimates.FEW_JUDGES),
+    ],
+)
+def test_only_estimates_over_drawn_judges_lack_an_interval_for_want_of_judges(judges, is_share, reason):
+    coder = None if judges is None else np.array(judges)
+    terms = Terms(np.array([0, 0]), coder, None, np.array([0.1, -0.1]))
+    found = Estimate(0.5, np.zeros(0), 1, 2, terms=terms, is_share=is_share)
+    assert (found.interval, found.note) == ((None, None), reason)
+    assert made(0.2, [0.2, 0.2], topics=1).note == response_groups.ONE_TOPIC

@@ -127,6 +127,9 @@ def test_a_report_is_shown_one_part_at_a_time(run):
         assert context["part"] == part
         assert [section.key for section in context["sections"]] == ([part] if part not in {"methods", "about"} else [])
     assert visit(run.study, "report/?part=nothing").context["part"] == "methods"
+    # No language model judged here: tables without rows are in the files only.
+    empty = {section.key for section in builder.report(run).sections} - {*parts}
+    assert "models" in empty
 
 
 def test_a_report_is_built_once_until_its_data_or_labels_change(run, monkeypatch):

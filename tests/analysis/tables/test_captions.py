@@ -8,7 +8,8 @@ from django.urls import reverse
 from analysis.experiments.experiment import COMMON, EXPERIMENTS
 from analysis.figures.figure import FIGURES
 from analysis.methods import registry, undefined_values
-from analysis.methods.agreement.compute import ONE_TOPIC
+from analysis.methods.agreement import compute as agreement_compute
+from analysis.methods.response_groups import ONE_TOPIC
 from analysis.methods.settings import AnalysisSettings
 from analysis.parameters import parameters_of
 from analysis.reports import builder
@@ -78,6 +79,13 @@ def test_key_figures_name_styles_by_their_labels():
     assert "bullet" in value_labels.figure("responses_bullet_human")
 
 
+def test_comparisons_name_styles_by_their_labels():
+    naming = value_labels.ValueLabels({}, {"bullet": "Bulleted list"})
+    (column,) = (column for column in TABLES["grade_tests"].columns if column.key == "comparison")
+    assert naming.value_in_words(column, "bullet - essay", {}) == "Bulleted list - essay"
+    assert naming.value_in_words(column, "human - model", {}) == "human - model"
+
+
 ALONE = {"dimension": "d", "mean": 1.5, "low": None, "high": None, "note": ONE_TOPIC}
 WITH = {"dimension": "e", "mean": 1.5, "low": 1.0, "high": 2.0}
 
@@ -109,8 +117,9 @@ def test_pages_of_a_study_of_one_topic_give_the_reason():
     study = small_study.make({pair: letters for pair, letters in small_study.VOTES.items() if pair[0].startswith("t1")})
     analyse(study)
     client = client_of(study)
-    for page in ("results", "grades", "order_effects"):
-        assert f"{ONE_TOPIC}." in client.get(reverse(page, args=[study.slug])).content.decode(), page
+    of_agreement = agreement_compute.ONE_TOPIC
+    for page, reason in (("results", of_agreement), ("grades", ONE_TOPIC), ("order_effects", of_agreement)):
+        assert f"{reason}." in client.get(reverse(page, args=[study.slug])).content.decode(), page
     report = reverse("report", args=[study.slug])
     parts = [client.get(report, {"part": part}) for part, _title in client.get(report).context["parts"]]
     assert any(f"{ONE_TOPIC}." in part.content.decode() for part in parts)

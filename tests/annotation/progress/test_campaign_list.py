@@ -6,8 +6,8 @@ from unittest.mock import ANY
 import pytest
 from django.test import Client
 
-from annotation.enums import AssignmentState, CampaignState
-from annotation.models import Assignment, Judgment
+from annotation.enums import AssignmentState, CampaignState, Inference, Judges
+from annotation.models import Assignment, Campaign, Judgment
 from annotation.progress import campaign_summary
 from crowdrag.studies.enums import Role
 from tests.annotation import judge_actions
@@ -70,6 +70,10 @@ def test_a_campaign_shows_what_came_in(member, client) -> None:
     Assignment.objects.filter(pk=judgment.assignment_id).update(state=AssignmentState.SUBMITTED)
     assert [count for _label, count in answer.context["states"]] == [1]
     assert (answer.context["judgments"], answer.context["campaign"].item_count) == (1, 1)
+    # A model's assignment is no work that somebody handed in.
+    assert b'id="assignments"' in answer.content
+    Campaign.objects.filter(pk=campaign.pk).update(judges=Judges.MODEL, inference=Inference.COMBINED)
+    assert b'id="assignments"' not in client.get(answer.request["PATH_INFO"]).content
 
 
 def test_of_very_many_judgments_the_count_is_kept_for_a_while(monkeypatch) -> None:

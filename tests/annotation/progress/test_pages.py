@@ -314,7 +314,9 @@ def test_the_rest_takes_as_long_as_the_pace_says() -> None:
     # Two stand, submitted 10 and 40 minutes after the start: six are missing.
     later = time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR)
     assert (later.submitted, later.window, later.left) == (2, 2 * HOUR, 6 * HOUR)
-    assert (later.text, later.period) == ("about 6 hours", "2 hours")
+    assert (later.text, later.period) == ("about 6 hours", "2 h")
+    exact = time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR + 10 * MINUTE)
+    assert (exact.left, exact.period) == (6.5 * HOUR, "2 h 10 min")
     assert time_left.measure_pace(found.rows, found.whole, NOW + 30 * DAY).left is None
     found.whole.planned = found.whole.collected
     assert time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR) is None

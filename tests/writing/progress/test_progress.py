@@ -99,6 +99,7 @@ def test_the_database_counts_what_the_page_counts(study: Study) -> None:
     assert sum(group.n for group in reckoned) == WritingTask.objects.filter(study=study).count()
     found, home = progress_overview.overview(study), progress_overview.study_card(study)
     assert (home["whole"], home["waiting"], home["spending"]) == (found.whole, found.waiting, found.spending)
+    assert home["trials"] == found.trials is not None
     assert found.erased == 2
 
 

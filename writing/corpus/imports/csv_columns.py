@@ -17,9 +17,9 @@ class ColumnRole(models.TextChoices):
     TOPIC = "topic", "Topic ID"
     NARRATIVE = "narrative", "Topic description"
     PASSAGE = "passage", "Passage"
-    RESPONSES = "responses", "System (responses)"
-    TEXT = "text", "Response text"
-    SYSTEM = "system", "System name"
+    RESPONSES = "responses", "Responses of one system (named in the header)"
+    TEXT = "text", "Response"
+    SYSTEM = "system", "Name of the system"
     STYLE = "style", "Style"
 
 
@@ -102,7 +102,7 @@ def check_roles(roles: Mapping[str, str]) -> None:
     if ColumnRole.QUESTION not in given and ColumnRole.TOPIC not in given:
         raise ColumnsError("Choose the column of the queries, or of the topic IDs.")
     if (ColumnRole.TEXT in given) != (ColumnRole.SYSTEM in given):
-        raise ColumnsError("“Response text” needs “System name”, and the other way round.")
+        raise ColumnsError("Choose both “Response” and “Name of the system”, or neither.")
     if ColumnRole.QUESTION not in given and not {ColumnRole.TEXT, ColumnRole.RESPONSES} & set(given):
         raise ColumnsError("Choose the column of the queries or a column of responses.")
 
