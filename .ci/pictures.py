@@ -86,8 +86,7 @@ def _judge(browser: Browser, link: str) -> None:
     for question in page.locator("fieldset:has(input[type=radio])").all():
         question.locator("label:has(input[type=radio])").first.click()
     page.get_by_role("button", name="Show expected answers").click()
-    page.get_by_role("link", name="Continue to the questionnaire").click()
-    page.get_by_role("button", name="Start a questionnaire").click()
+    page.get_by_role("button", name="Continue to the questionnaire").click()
     questions = page.locator("fieldset:visible:has(input[type=radio][name^=q-])")
     questions.first.wait_for()
     for question, answer in zip(questions.all(), ANSWERS, strict=False):
