@@ -155,7 +155,7 @@ class AnalysisSettings:
         "Known labels",
         "flag",
         choices=(("yes", "fixed"), ("no", "not used")),
-        help="Labels of gold items, if campaigns have any.",
+        help="Labels that you gave in advance to check judges, if campaigns have any. Gold labels are inferred.",
     )
     labels: str = parameter(
         AVERAGED,

@@ -51,15 +51,15 @@ def describe_data(facts: RunFacts) -> str:
         figures = {row["name"]: row["value"] for row in facts.rows.get("key_figures", [])}
         return (
             f"We analysed {_count(figures, 'responses', 'response')} to {_count(figures, 'topics', 'topic')}, "
-            "following the procedure of CrowdRAG-25 [@gienapp2025]. No judgments of pairs had been collected."
+            "with an analysis based on that of CrowdRAG-25 [@gienapp2025]. No judgments of pairs had been collected."
         )
     judges = _count(sums, "participants", "judge")
     who = POOLS.get(facts.settings.pool, facts.settings.pool.lower())
     simulated = ", simulated" if sums.get("simulated") else ""
     return (
         f"We analysed {_count(sums, 'judgments', 'judgment')} of {_count(sums, 'pairs', 'presented pair')} of "
-        f"responses to {topics}, following the procedure of CrowdRAG-25 [@gienapp2025]. {judges} ({who}{simulated}) "
-        "gave them."
+        f"responses to {topics}, with an analysis based on that of CrowdRAG-25 [@gienapp2025]. {judges} "
+        f"({who}{simulated}) gave them."
     )
 
 

@@ -97,10 +97,15 @@ def spending_line(study: Study) -> SpendingLine | None:
     """Return the cost of judging in all campaigns, for the study's overview; None if there is none."""
     so_far = waiting = 0
     hourly: list[float] = []
-    for campaign in Campaign.objects.filter(study=study, has_slots=True, is_simulated=False):
+    campaigns = Campaign.objects.filter(study=study, has_slots=True)
+    simulated = campaigns.filter(is_simulated=True)
+    for campaign in campaigns.exclude(pk__in=simulated.values("pk")):
         rows = load_assignments(campaign)
         costs = spending(rows, campaign, StateCounts())
         so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
         rates = (wages.wage(row, row.active_seconds) for row in wages.keep_valid(rows))
         hourly += [rate for rate in rates if rate is not None]
-    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly)) if so_far or waiting else None
+    if not so_far and not waiting:
+        return None
+    label = "Judging (without simulated campaigns)" if simulated.exists() else "Judging"
+    return SpendingLine(label, "campaigns", so_far, waiting, wages=tuple(hourly))

@@ -103,7 +103,7 @@ def test_on_a_phone_by_touch(phone: Page, live_server: Any) -> None:
 @pytest.mark.extended
 def test_the_menu_and_the_way_out_of_the_help_are_in_view_on_a_phone(phone: Page, live_server: Any) -> None:
     page = phone
-    sit_down(page, live_server, desk(study__language="fr"))
+    sit_down(page, live_server.url, desk(study__language="fr"))
     page.locator(".editor-top summary").tap()
     menu = page.locator(".menu-panel").bounding_box()
     assert menu is not None

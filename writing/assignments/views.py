@@ -136,7 +136,10 @@ def give_back(request: HttpRequest, participant: Participant, task_id: str) -> H
         except WorkProblem as problem:
             messages.warning(request, str(problem))
             return _to(task)
-        messages.success(request, _("You returned the task. Your text is saved."))
+        has_text = bool(logs.current_text(task))
+        messages.success(
+            request, _("You returned the task. Your text is saved.") if has_text else _("You returned the task.")
+        )
         return redirect("writing_start", participant.study.slug)
     return _page(request, participant, "return", {"task": task, "form": form, "text": logs.current_text(task)})
 

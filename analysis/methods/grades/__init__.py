@@ -10,7 +10,7 @@ from crowdrag.studies.models import Study
 from ...tables.run_tables import AnalysisState
 from ..method import GRADES, Method, Page
 from ..run_facts import RunFacts
-from ..settings import GOLD
+from ..settings import AVERAGED, GOLD
 from . import compute, figures, queries, tables
 
 
@@ -19,16 +19,20 @@ def describe_grades(facts: RunFacts) -> str:
     if not facts.measured("grade_means", "mean"):
         return ""
     model = bradley_terry.BradleyTerrySettings()
-    source = (
-        "gold labels"
-        if facts.settings.grades_from == GOLD
-        else "judgments, weighted by the competence of their judges,"
-    )
+    is_fitted, is_from_labels = facts.measured("mace", "log_likelihood"), facts.settings.grades_from == GOLD
+    is_averaged = is_fitted and is_from_labels and facts.settings.labels == AVERAGED
+    if not is_fitted:
+        source = "judgments, each with the same weight,"
+    elif not is_from_labels:
+        source = "judgments, weighted by the competence of their judges,"
+    else:
+        source = "labels of each joint draw" if is_averaged else "gold labels"
+    grade = "the mean over the draws of its rank" if is_averaged else "its rank"
     return (
         f"For each topic and dimension, the merits of responses were fitted to the {source} with the Bradley-Terry "
         f"model with ties [@rao1967], with a threshold of {model.threshold:g} on the log scale. The fit is "
         f"regularised by a virtual opponent of merit {model.dummy_merit:g}, against which every response wins and "
-        f"loses with a weight of {model.dummy_weight:g} [@gienapp2020]. A response's grade is its rank by ascending "
+        f"loses with a weight of {model.dummy_weight:g} [@gienapp2020]. A response's grade is {grade} by ascending "
         "merit within its topic."
     )
 

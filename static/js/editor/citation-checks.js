@@ -1,8 +1,6 @@
 /**
- * What a text's citations lack: pure. Problems are wrong whatever was meant; the others may well be meant.
- *
- * The server's grammar lets one marker speak for everything since the last one. A writer is better served by lines: a
- * paragraph or a list's point without a citation is worth a look, whatever a later paragraph cites.
+ * Checks of a text's citations. On the server, a marker stands for everything since the last one. Here, a paragraph or a
+ * point of a list without a citation is worth a look, whatever a later paragraph cites.
  */
 
 import { emptyBrackets, markers, stripped } from "./statements.js";
@@ -44,12 +42,7 @@ const wordsOf = (text) => text.toLowerCase().match(WORDS) ?? [];
 /** @param {string} text @returns {boolean} long enough to claim something */
 const claims = (text) => wordsOf(text).length >= FEWEST || (UNSPACED.test(text) && text.length >= 8);
 
-/**
- * The sentences of a text, each with the marker that follows it directly.
- * @param {string} text
- * @param {import("./statements.js").Marker[]} found
- * @returns {Sentence[]}
- */
+/** @param {string} text @param {import("./statements.js").Marker[]} found @returns {Sentence[]} each with its marker */
 function sentences(text, found) {
   /** @type {Sentence[]} */
   const all = [];
@@ -130,7 +123,6 @@ function uncited(text, found, caret) {
 }
 
 /**
- * Look through a text.
  * @param {string} text
  * @param {number} passages
  * @param {number} [caret] where the writer is; -1: nowhere

@@ -1,4 +1,4 @@
-/** Times in the reader's own zone, in one format on all pages. */
+/** Times in the reader's own zone. */
 
 /** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
@@ -10,7 +10,7 @@ function format(when, parts) {
   return when.toLocaleString(language === "en" ? "en-GB" : language, { ...parts, ...CLOCK });
 }
 
-/** @param {Date} when @returns {string} the time, with its day unless that is today or the time is near: 00:30 in an hour */
+/** @param {Date} when @returns {string} the time, with the day unless it is today or near */
 export function shortTime(when) {
   const now = new Date();
   const isClear = when.toDateString() === now.toDateString() || Math.abs(when.getTime() - now.getTime()) < NEAR;
@@ -22,7 +22,7 @@ export function fullTime(when) {
   return format(when, { day: "numeric", month: "short", year: "numeric", timeZoneName: "short" });
 }
 
-/** @param {Document} root shows what the server wrote in its zone in the reader's; a page gets all of these at once */
+/** @param {Document} root */
 export function init(root) {
   for (const element of root.querySelectorAll("time[data-local]")) {
     const when = new Date(element.getAttribute("datetime") ?? "");

@@ -1,8 +1,6 @@
 /**
- * What is not acknowledged yet, kept in IndexedDB; where that is missing or broken, in memory, and the page says so.
- *
- * A row per session (its token and how far it is), and its events in chunks. A last resort for the moment in which a page
- * goes away: what IndexedDB has not confirmed is also put into localStorage, which is written at once.
+ * Keeps what is not acknowledged in IndexedDB: a row per session, and its events in chunks. Without IndexedDB, it is kept
+ * in memory, and the page says so. When a page goes away, the rest is put into localStorage, which is written at once.
  */
 
 const NAME = "crowdrag-writing";

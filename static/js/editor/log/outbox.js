@@ -1,8 +1,6 @@
 /**
- * Sends the events of one session: in order, one request at a time, again and again until the server has them.
- *
- * A batch is frozen when it gets its number: what is sent again is the same. Only when the server has said what it holds
- * (a gap, a body that was too large on the way) is the rest framed anew. Events themselves never change.
+ * Sends the events of a session in order, one request at a time, until the server has them. A numbered batch never
+ * changes, unless the server says what it holds: then the rest is framed anew.
  */
 
 import { Events, LARGEST_BODY } from "./events.js";
@@ -284,10 +282,7 @@ export class Outbox {
     if (gone.length) void this.store.drop(this.row, gone.map((chunk) => chunk.first));
   }
 
-  /**
-   * Frame what the server has not, from where it says that it stands.
-   * @param {{next_batch?: number, next_event?: number}} held
-   */
+  /** Frame the rest anew. @param {{next_batch?: number, next_event?: number}} held by the server */
   reframe({ next_batch: batch, next_event: event }) {
     if (!Number.isInteger(batch) || !Number.isInteger(event)) return;
     if (Number(event) < this.events.first || Number(event) > this.events.end) return this.refuse("refused");

@@ -1,8 +1,6 @@
 /**
- * Writes down every change of a text field as splices, and with them caret, keys and selection.
- *
- * The text is never rebuilt from keys: input methods, phones, spelling checkers and extensions change it in ways that no
- * key tells of. What counts is the field's value before and after; events only say how the change came about.
+ * Records each change of a text field as splices, and caret, keys and selection. The field's value before and after
+ * counts: input methods, phones and extensions change it in ways that no key shows.
  */
 
 import { keyClass, sourceOf } from "./change-sources.js";
@@ -69,7 +67,7 @@ export class Recorder {
     this.listening.abort();
   }
 
-  /** Take down a change that no event told of: by an extension, a script, a form that was reset. */
+  /** Record a change without an event, for example by an extension. */
   poll() {
     if (this.listening.signal.aborted) return;
     const value = clean(this.field.value);
@@ -77,8 +75,7 @@ export class Recorder {
   }
 
   /**
-   * Put text into the field as the writer would, so that the browser's own undo takes it back.
-   * @param {string} text
+   * @param {string} text to insert so that the browser can undo it
    * @param {{start: number, end: number, source: string, caret?: number}} where offsets as in `selectionStart`
    */
   insert(text, { start, end, source, caret }) {
@@ -103,11 +100,7 @@ export class Recorder {
     this.placed();
   }
 
-  /**
-   * Put another text in place of the whole one; undo takes it back, unless it is so long that the browser would hang.
-   * @param {string} text
-   * @param {string} source
-   */
+  /** Replace the text; unless it is very long, the browser can undo it. @param {string} text @param {string} source */
   replace(text, source) {
     this.poll();
     if (text.length < LONG_TEXT) return this.insert(text, { start: 0, end: this.field.value.length, source });
@@ -173,7 +166,7 @@ export class Recorder {
     }, CARET);
   }
 
-  /** Take down where the caret stands, unless the log says so already: after a splice it stands at its end. */
+  /** Record the caret's position, unless the log has it: after a splice it is at its end. */
   placed() {
     const [start, end] = this.selection();
     if (start === this.caret[0] && end === this.caret[1]) return;

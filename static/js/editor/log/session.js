@@ -1,7 +1,4 @@
-/**
- * Writing, recorded: opens the session, records the field and everything around it, keeps it, sends it, and says
- * truthfully what is saved. docs/explanation/editor-log.md tells how.
- */
+/** Records, keeps and sends what is written, and says what is saved (docs/explanation/editor-log.md). */
 
 import { Clipboard } from "./clipboard.js";
 import { Clock } from "./clock.js";
@@ -44,11 +41,7 @@ const LONGEST_FIELD = 200;
  * @typedef {{textarea: HTMLTextAreaElement, urls: {session: string, finish: string}, task: string}} Options
  */
 
-/**
- * Start recording; resolves at once, and the field is opened as soon as the server has answered.
- * @param {Options} options
- * @returns {Promise<Writing>}
- */
+/** Start recording; the field opens when the server has answered. @param {Options} options @returns {Promise<Writing>} */
 export async function startWriting(options) {
   const writing = new Writing(options);
   void writing.start();
@@ -159,10 +152,7 @@ export class Writing extends EventTarget {
     this.dispatchEvent(new CustomEvent("state", { detail: state }));
   }
 
-  /**
-   * Something about a session's saving changed.
-   * @param {Outbox} outbox
-   */
+  /** @param {Outbox} outbox whose saving changed */
   saved(outbox) {
     if (outbox === this.outbox && outbox.fenced && this.phase === "writing") this.fence();
     if (outbox === this.outbox && outbox.over && outbox.problem === "closed") this.close("");
@@ -260,11 +250,7 @@ export class Writing extends EventTarget {
     return status === 201;
   }
 
-  /**
-   * Put an event into the log.
-   * @param {string} kind
-   * @param {...(string | number)} fields
-   */
+  /** @param {string} kind of an event @param {...(string | number)} fields */
   note(kind, ...fields) {
     if (!this.outbox || !this.clock || this.phase === "closed") return;
     this.outbox.add([kind, this.clock.now(), ...fields]);
@@ -287,11 +273,7 @@ export class Writing extends EventTarget {
     this.dispatchEvent(new CustomEvent("text"));
   }
 
-  /**
-   * Report what happened on the page: a passage opened, a search, a citation.
-   * @param {string} kind
-   * @param {...(string | number | boolean)} fields
-   */
+  /** @param {string} kind of what happened on the page @param {...(string | number | boolean)} fields */
   record(kind, ...fields) {
     // One event of a wrong shape would hold up the whole log.
     this.note(kind, ...fields.map((field) => (typeof field === "string" ? short(field) : Math.round(Number(field)) || 0)));
@@ -304,8 +286,7 @@ export class Writing extends EventTarget {
   }
 
   /**
-   * Put something in as the page, at the writer's wish.
-   * @param {string} text
+   * @param {string} text that the page inserts for the writer
    * @param {{start: number, end: number, source: string, caret?: number}} where
    */
   insert(text, where) {
