@@ -10,7 +10,7 @@ from crowdrag.studies.models import Study
 from ...tables.run_tables import AnalysisState
 from ..method import GRADES, Method, Page
 from ..run_facts import RunFacts
-from ..settings import AVERAGED, GOLD
+from ..settings import GOLD
 from . import compute, figures, queries, tables
 
 
@@ -20,7 +20,7 @@ def describe_grades(facts: RunFacts) -> str:
         return ""
     model = bradley_terry.BradleyTerrySettings()
     is_fitted, is_from_labels = facts.measured("mace", "log_likelihood"), facts.settings.grades_from == GOLD
-    is_averaged = is_fitted and is_from_labels and facts.settings.labels == AVERAGED
+    is_averaged = is_fitted and is_from_labels and facts.settings.averages
     if not is_fitted:
         source = "judgments, each with the same weight,"
     elif not is_from_labels:

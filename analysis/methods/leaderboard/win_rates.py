@@ -11,7 +11,7 @@ from ..context import Context
 from .boards import PARTICIPANT, Board, boards
 from .votes_by_judges import ALL, PairVotes, selections, votes_by_judges
 
-#: Number of participants with win rates: the best by merit over all dimensions.
+#: Number of systems with win rates: the best by merit over all dimensions.
 MOST = 20
 NO_JUDGMENTS = "these two were never compared"
 FIRST_WON, TIE, SECOND_WON = range(3)
@@ -77,8 +77,6 @@ def _cells(outcome: Ints, topic: Ints, coder: Ints | None) -> Row:
         "n": len(outcome),
         "topics": len(np.unique(topic)),
     }
-    return (
-        row
-        if all(row[end] is not None for end in ("won_low", "tied_low", "lost_low"))
-        else row | {NOTE: estimates.FEW_JUDGES}
-    )
+    if any(row[end] is None for end in ("won_low", "tied_low", "lost_low")):
+        row[NOTE] = estimates.FEW_JUDGES
+    return row
