@@ -62,7 +62,7 @@ RELEASE_MOVES = (
 class PersonalKind(models.TextChoices):
     """Kind of possible personal data in a text."""
 
-    EMAIL = "EMAIL", "e-mail address"
+    EMAIL = "EMAIL", "email address"
     PHONE = "PHONE", "telephone number"
     PROFILE = "PROFILE", "personal page or account"
     HANDLE = "HANDLE", "user name"

@@ -1,6 +1,6 @@
 """Contents left out of archives, with reasons. A test checks that every model is either included or listed here."""
 
-PERSON = "Accounts, names and e-mail addresses belong to the server of the study and never leave it."
+PERSON = "Accounts, names and email addresses belong to the server of the study and never leave it."
 ASKED = (
     "Who runs the study on this server, and what its participants were promised there. Another "
     "server has its own information."

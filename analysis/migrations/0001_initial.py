@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(choices=[('RESPONSE', 'response'), ('LOG', 'earlier version of a response'), ('SURVEY', 'survey answer'), ('JUSTIFICATION', 'justification of a judgment'), ('COMMENT', 'comment on a questionnaire')], max_length=15, verbose_name='source')),
                 ('row', models.BigIntegerField()),
                 ('field', models.CharField(blank=True, max_length=200)),
-                ('kind', models.CharField(choices=[('EMAIL', 'e-mail address'), ('PHONE', 'telephone number'), ('PROFILE', 'personal page or account'), ('HANDLE', 'user name'), ('PLATFORM', 'recruitment platform ID'), ('ACCOUNT', 'bank account'), ('CARD', 'payment card'), ('NATIONAL', 'national ID'), ('NETWORK', 'network address'), ('ADDRESS', 'postal address'), ('NAME', 'own name of a person'), ('BIRTH', 'date of birth'), ('ANSWER', 'survey answer of the person')], max_length=10, verbose_name='kind')),
+                ('kind', models.CharField(choices=[('EMAIL', 'email address'), ('PHONE', 'telephone number'), ('PROFILE', 'personal page or account'), ('HANDLE', 'user name'), ('PLATFORM', 'recruitment platform ID'), ('ACCOUNT', 'bank account'), ('CARD', 'payment card'), ('NATIONAL', 'national ID'), ('NETWORK', 'network address'), ('ADDRESS', 'postal address'), ('NAME', 'own name of a person'), ('BIRTH', 'date of birth'), ('ANSWER', 'survey answer of the person')], max_length=10, verbose_name='kind')),
                 ('start', models.PositiveIntegerField()),
                 ('end', models.PositiveIntegerField()),
                 ('in_passages', models.BooleanField(default=False, verbose_name='also in a passage')),

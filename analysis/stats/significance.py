@@ -82,7 +82,7 @@ def signed_rank(difference: ArrayLike, of: str = "topic") -> SignedRank:
     ranked = differences[differences != 0]
     zeros = differences.size - ranked.size
     if not ranked.size:
-        reason = f"no {of} has a difference" if zeros else f"no {of} has both"
+        reason = f"no {of} has a difference" if zeros else f"no {of} has values on both sides"
         raise TooFewDifferencesError(f"{reason}: there is nothing to test")
     if ranked.size < FEWEST:
         untied = f"1 {of} has a difference" if ranked.size == 1 else f"{ranked.size} {of}s have a difference"

@@ -111,7 +111,7 @@ def judging_part(study: Study) -> StepPart | None:
     action = Action("Open judging", reverse("campaigns", args=[study.slug]))
     if opened:
         whole = total(_standings(opened).values())
-        text = f"{whole.collected} of {whole.planned} completed questionnaires"
+        text = f"{whole.collected} of {whole.planned} questionnaires completed"
         return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action, action.url)
     others = [each for each in campaigns if not each.has_slots]
     if not others:

@@ -105,7 +105,8 @@ def spending_line(study: Study) -> SpendingLine | None:
         so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
         rates = (wages.wage(row, row.active_seconds) for row in wages.keep_valid(rows))
         hourly += [rate for rate in rates if rate is not None]
-    if not so_far and not waiting:
+    has_simulated = simulated.exists()
+    if not so_far and not waiting and not has_simulated:
         return None
-    label = "Judging (without simulated campaigns)" if simulated.exists() else "Judging"
+    label = "Judging (without simulated campaigns)" if has_simulated else "Judging"
     return SpendingLine(label, "campaigns", so_far, waiting, wages=tuple(hourly))

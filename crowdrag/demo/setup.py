@@ -124,7 +124,7 @@ def set_up(*, now: datetime | None = None) -> Demo:
     study = Study.objects.filter(slug=SLUG).first() or study_services.create(
         slug=SLUG, title="Demo", description=DESCRIPTION, by=user, now=now, is_simulated=True, text_licence="CC0-1.0",
         researchers="Whoever runs this demonstration on their own machine.",
-        payment="Nothing is paid: this is a demonstration.",
+        payment="This is a demonstration: the amounts shown are not paid out.",
         retention="It stays on this machine until the demonstration's folder is deleted.",
         contact="Whoever gave you the link.",
     )  # fmt: skip

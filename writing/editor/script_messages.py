@@ -61,7 +61,7 @@ def _findings() -> dict[str, str]:
         "look": _("Please check"),
         "go": _("Show in text"),
         "findings.none": _("No problems found. Each citation matches a passage."),
-        "findings.empty": _("Your citations are checked here while you write."),
+        "findings.empty": _("Your text and citations are checked here while you write."),
         "finding.copied": _(
             "{n} words in a row are copied from passage {rank}. Write this in your own words, "
             "with fewer than {limit} copied words in a row:"

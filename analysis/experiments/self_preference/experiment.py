@@ -15,7 +15,7 @@ EXPERIMENT = Experiment(
     about=(
         "Does a model prefer passages that it wrote itself? It rates true and false passages by people "
         "and models, and answers questions from two of them in both orders. The passage it uses shows "
-        "whether it prefers by author, order or truth."
+        "whether its choice depends on author, order or truth."
     ),
     parameters=SelfPreferenceParameters,
     collections=("passages", "responses"),

@@ -137,7 +137,7 @@ WIN_RATES = Table(
     (
         "How often judges preferred the first system, neither, or the other, of all judgments that compared the two, "
         "by whose judgments count, style and dimension. Each writer counts as one system. The 95 % intervals are over "
-        "topics, and also over judges if these are the crowd. The twenty best systems by merit are compared."
+        "topics, and also over judges if these are the crowd. At most the twenty best systems by merit are compared."
     ),
     (
         Column("kind", "Kind", words=KINDS),

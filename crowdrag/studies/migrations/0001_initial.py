@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                 ('llm_budget', models.BigIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='model budget (minor units)')),
                 ('researchers', models.CharField(blank=True, help_text='Names and institution, as shown to participants.', max_length=300, verbose_name='researchers')),
                 ('contact', models.CharField(blank=True, help_text='How participants can reach you outside this site, for example by email.', max_length=300, verbose_name='contact')),
-                ('payment', models.CharField(blank=True, help_text='For people who come by your own links. A platform pays its own participants.', max_length=500, verbose_name='payment')),
+                ('payment', models.CharField(blank=True, help_text='For people who come through your own links. A platform pays its own participants.', max_length=500, verbose_name='payment')),
                 ('retention', models.CharField(blank=True, help_text='How long you keep the data, and where. Data in releases stays published.', max_length=500, verbose_name='data retention')),
                 ('is_simulated', models.BooleanField(default=False, help_text='The study has a simulated crowd. This is shown on all its pages.', verbose_name='simulated')),
                 ('created_at', models.DateTimeField(verbose_name='created')),

@@ -179,7 +179,7 @@ class Study(models.Model):
         "payment",
         max_length=500,
         blank=True,
-        help_text="For people who come by your own links. A platform pays its own participants.",
+        help_text="For people who come through your own links. A platform pays its own participants.",
     )
     retention = models.CharField(
         "data retention",

@@ -279,15 +279,11 @@ def estimate_cell(value: Any, low: Any = None, high: Any = None, n: int | None =
 
 
 @register.simple_tag
-def votes(a: int, n: int, b: int) -> SafeString:
-    """Draw how many judges chose a, neutral and b, with the numbers as its label."""
+def votes(a: int, n: int, b: int, names: str = "left, neither, right") -> SafeString:
+    """Draw how many judges chose a, neutral and b. `names`, with commas between them, and the numbers are its label."""
     total = a + n + b
-    name = (
-        "%(total)d judgment: a %(a)d, n %(n)d, b %(b)d"
-        if total == 1
-        else "%(total)d judgments: a %(a)d, n %(n)d, b %(b)d"
-    )
-    label = name % {"total": total, "a": a, "n": n, "b": b}
+    shares = (f"{name} {count}" for name, count in zip(names.split(", "), (a, n, b), strict=True))
+    label = f"{total} judgment{'' if total == 1 else 's'}: {', '.join(shares)}"
     rects, left = [], 0.0
     for kind, count in (("a", a), ("n", n), ("b", b)):
         width = 100 * count / total if total else 0.0
