@@ -15,6 +15,7 @@ from crowdrag.studies import money
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
+from crowdrag.studies.shared_results import shared
 from crowdrag.studies.study.costs import SpendingLine
 from crowdrag.ui import csv_export
 
@@ -152,6 +153,7 @@ def writers(study: Study) -> dict[int, wages.WriterPay]:
     return {writer.pk: writer for writer in everybody}
 
 
+@shared
 def study_card(study: Study) -> dict[str, Any]:
     """Return the key figures for the study's overview."""
     plan = services.get_plan(study)
@@ -351,14 +353,13 @@ def responses_part(study: Study) -> StepPart | None:
 
 def writing_part(study: Study) -> StepPart | None:
     """Return the checklist's entry on the writing plan; None without a plan."""
-    plan = services.get_plan(study)
+    card = study_card(study)
+    plan, whole = card["plan"], card["whole"]
     if plan is None:
         return None
-    groups = queries.count_groups(study)
-    whole = queries.total(queries.counts_by_style(groups, _slots_by_style(plan)))
     planned = whole.planned or 0
     text = f"{whole.done} of {planned} requested responses"
-    if queries.trial_counts(groups):
+    if card["trials"]:
         text += " (without trials)"
     if planned and whole.done >= planned:
         return StepPart(text, Progress.DONE, url=reverse("writing_progress", args=[study.slug]))

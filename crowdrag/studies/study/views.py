@@ -14,6 +14,7 @@ from ..access import public, signed_in, study_page
 from ..checklist import checklist
 from ..enums import Role
 from ..navigation import cards, start_offers
+from ..shared_results import sharing_results
 from . import invitations, services
 from .closure import Closure, StudyInUseError, obstacles
 from .forms import AboutForm, DeleteForm, InvitationForm, MemberForm, StudyForm
@@ -65,9 +66,11 @@ def about_study(request: HttpRequest, study: Study) -> HttpResponse:
 def study_home(request: HttpRequest, study: Study) -> HttpResponse:
     """Show the checklist of the study and the card of each app."""
     role: int = request.study_role  # type: ignore[attr-defined]
+    with sharing_results():
+        steps, shown_cards = checklist(study, role, request.inbox), cards(study)  # type: ignore[attr-defined]
     context = {
-        "checklist": checklist(study, role, request.inbox),  # type: ignore[attr-defined]
-        "cards": cards(study),
+        "checklist": steps,
+        "cards": shown_cards,
         "section": "overview",
         "may_describe": role >= Role.OWNER,
         "start_offers": start_offers(role),
