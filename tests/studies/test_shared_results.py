@@ -23,6 +23,12 @@ def slug(computed):
     return compute
 
 
+@sharing_results()
+def fail_on_a_page(compute):
+    compute(SECOND)
+    raise ZeroDivisionError
+
+
 def test_a_result_is_computed_once_for_each_study(slug, computed):
     with sharing_results():
         answers = [slug(FIRST), slug(FIRST), slug(SECOND), slug(SECOND)]
@@ -31,9 +37,8 @@ def test_a_result_is_computed_once_for_each_study(slug, computed):
 
 
 def test_nothing_is_kept_after_the_page_or_an_error(slug, computed):
-    with pytest.raises(ZeroDivisionError), sharing_results():
-        slug(SECOND)
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        fail_on_a_page(slug)
     with sharing_results():
         slug(SECOND)
     slug(SECOND)

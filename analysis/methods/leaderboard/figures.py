@@ -200,8 +200,8 @@ FIGURES = (
         "Ranks of systems",
         (
             "Rank of systems by merit (1 is best), by dimension, with 95 % bootstrap intervals over topics. Each "
-            "writer counts as one system. At most the twenty best systems over all dimensions are shown (minimum number of "
-            "graded topics: {least_topics}). No interval if graded on one topic only."
+            "writer counts as one system. At most the twenty best systems over all dimensions are shown (minimum "
+            "number of graded topics: {least_topics}). No interval if graded on one topic only."
         ),
         "Points with intervals: the rank of each system, one panel for each dimension and one colour for each origin.",
         tables=("leaderboard",),
@@ -212,8 +212,8 @@ FIGURES = (
         "Merits of systems",
         (
             "Merit of systems on the log scale (higher is better), by dimension, with 95 % bootstrap intervals over "
-            "topics. Each writer counts as one system. At most the twenty best systems over all dimensions are shown (minimum "
-            "number of graded topics: {least_topics}). No interval if graded on one topic only."
+            "topics. Each writer counts as one system. At most the twenty best systems over all dimensions are shown "
+            "(minimum number of graded topics: {least_topics}). No interval if graded on one topic only."
         ),
         "Points with intervals: the merit of each system, one panel for each dimension and one colour for each origin.",
         tables=("leaderboard",),
