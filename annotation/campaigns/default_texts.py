@@ -61,7 +61,7 @@ time is over. The due time is at the top of the page.
 ## Pay and review
 
 **We never refuse to pay you because of your opinion**, even if nobody else agrees. A person reviews each questionnaire.
-They look more closely if it was finished too fast to read, or if all answers are the same.{checks} If we do not accept
+They look more closely if it was finished too fast to read, or if most answers are the same.{checks} If we do not accept
 your work, we tell you why, and you can ask for another review. There are no tricks: the page has all the information
 you need to answer.
 """)
@@ -72,8 +72,10 @@ _CHECKS: Final = _(
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
 withdraw and have your data erased. You do not need an account, only your personal link. If you withdraw and have your
-data erased, we delete the texts you wrote and all times. **We keep your answers**, but without anything that identifies
-you. We do not use them in later analyses, and someone else judges in your place.
+data erased, we delete the texts you wrote and the times of your answers. **We keep your answers**, but without anything
+that identifies you. We do not use them in later analyses, and someone else judges in your place. We also keep a short
+record: your pseudonym, which tasks you did and when, and what you are owed. We cannot take back what is already
+published.
 
 ## What we record
 

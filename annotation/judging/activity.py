@@ -121,7 +121,10 @@ def questionnaire_size(campaign: Campaign) -> list[str]:
         questions = ngettext(
             "You answer %(n)s question about each pair.", "You answer %(n)s questions about each pair.", size.questions
         )
-    return [items % {"n": size.items}, questions % {"n": size.questions}]
+    sentences = [items % {"n": size.items}, questions % {"n": size.questions}]
+    if has_checks(campaign):
+        sentences.append(_("There may also be attention checks, which tell you which answer to select."))
+    return sentences
 
 
 def _practice(campaign: Campaign) -> list[str]:
@@ -216,8 +219,8 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
     if not theirs.exists() and not trained.exists():
         return []
     gone = _(
-        "We erase the comments you wrote while judging and all your times from this server. We also erase your "
-        "answers to practice examples and attention checks."
+        "We erase the comments you wrote while judging and the times of your answers from this server. We also erase "
+        "your answers to practice examples and attention checks."
     )
     return [gone, _stays()]
 

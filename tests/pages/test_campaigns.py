@@ -52,6 +52,9 @@ def test_a_questionnaire_is_tried_by_keyboard_and_nothing_is_kept(page: Page, he
 def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here: Any) -> None:
     campaign = draft(here(""))
     here(f"{campaign.pk}/edit/questions/")
+    # The current page has been scrolled into sight in the sidebar: Tab begins at the top of the page all the same.
+    page.keyboard.press("Tab")
+    expect(page.locator(":focus")).to_have_attribute("href", "#main")
     page.locator("#add").press("Enter")
     expect(page.locator("#label-q7")).to_be_focused()
     page.keyboard.type("Tone")
@@ -59,6 +62,7 @@ def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here
     page.locator("#up-q7").press("Enter")
     expect(page.locator("[name=row]").nth(-2)).to_have_value("q7")
     expect(page.locator("#up-q7")).to_be_focused()
+    expect(page.locator("#up-q7")).to_be_in_viewport()
     page.locator("[value=save]").press("Enter")
     page.wait_for_url("**/setup/")
     assert campaign.campaign_dimensions.count() == 8

@@ -86,6 +86,16 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     for part in ("a", "b", "questions"):
         page.keyboard.press("r")
         expect(page.locator(f"#item-1-{part}")).to_be_focused()
+    unsure = page.locator("#item-1 [type=checkbox]")
+    unsure.focus()
+    page.keyboard.press("j")
+    expect(shown).to_have_id("item-2")
+    page.keyboard.press("k")
+    more = page.locator("details.menu summary").last
+    press(page, more)
+    press(page, page.locator("details.menu[open] [data-opens='#help']"))
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
     page.keyboard.press("?")
     page.locator("#letters").uncheck()
     page.keyboard.press("Escape")

@@ -105,8 +105,8 @@ def erasure(participant: Participant) -> list[str]:
         return []
     return [
         _(
-            "We erase your texts, the record of how you wrote them, your times and your answers from this server. "
-            "We also erase requests to language models that contained your texts."
+            "We erase your texts, the record of how you wrote them, how long you worked and your answers from this "
+            "server. We also erase requests to language models that contained your texts."
         )
     ]
 

@@ -36,7 +36,8 @@ review.
 
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
-withdraw and have all your data erased. You do not need an account, only your personal link.
+withdraw and have your data erased. We then keep a short record: your pseudonym, which tasks you did and when, and what
+you are owed. We cannot take back what is already published. You do not need an account, only your personal link.
 
 ## What we record
 

@@ -182,5 +182,5 @@ def _piece(each: dict[str, Any]) -> str:
         where = "from the writer's own text"
     else:
         where = f"from passage {position}"
-    away = f", after {int(each['away_seconds'])} s away" if "away_seconds" in each else ""
+    away = f", after {round(each['away_seconds'])} s away" if "away_seconds" in each else ""
     return f"{each['length']} characters ({where}), {each['survived']} of them in the final text{away}"

@@ -59,7 +59,7 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
         ),
     ),
     "straight_lining": SignalWords(
-        "Same answer throughout",
+        "Mostly the same answer",
         (
             "All or nearly all answers are the same, or half of them in a row are the same. Only this judge's "
             "own answers count."

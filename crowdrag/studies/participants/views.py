@@ -54,6 +54,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
         "earlier": not consent and consents.is_given_to_any_version(participant=participant, text=text),
         "offer": offer,
         "start": activity.address(participant.study),
+        "platform": links.paying_platform(participant),
     }
     return render(request, "studies/entry/consent.html", context, status=422 if form.errors else 200)
 

@@ -125,7 +125,7 @@ export function start(items, parts, changed) {
     const { target, key } = event;
     if (event.isComposing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector("dialog[open]")) return;
-    const writes = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "radio");
+    const writes = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && !["radio", "checkbox"].includes(target.type));
     const single = key.toLowerCase();
     if (key in keys) keys[key](event.shiftKey);
     else if (writes) return;

@@ -115,7 +115,12 @@ export function init(root) {
     delegate(form, "change", "[data-select-all]", (box) => {
       if (box instanceof HTMLInputElement) selection.setAll(box.checked);
     }),
-    delegate(form, "click", "[data-select-none]", () => selection.setAll(false)),
+    delegate(form, "click", "[data-select-none]", () => {
+      selection.setAll(false);
+      // The bar with this button goes.
+      const whole = form.querySelector("[data-select-all]");
+      if (whole instanceof HTMLElement) whole.focus();
+    }),
     listen(root, { ...actions(root), ...keys(form, selection), "?": help }),
   );
 }

@@ -7,7 +7,11 @@ export function init(root) {
   return all(
     delegate(root, "click", "[data-opens]", (button) => {
       const dialog = document.querySelector(button.dataset.opens ?? "");
-      if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+      if (!(dialog instanceof HTMLDialogElement) || dialog.open) return;
+      dialog.showModal();
+      // A menu closes when the focus leaves it, and what is hidden cannot take the focus back.
+      const menu = button.closest("details.menu")?.querySelector("summary");
+      if (menu) dialog.addEventListener("close", () => menu.focus(), { once: true });
     }),
     delegate(root, "click", "dialog [data-closes]", (button) => button.closest("dialog")?.close()),
     delegate(root, "click", "dialog[open]", (dialog, event) => {

@@ -9,7 +9,10 @@ export function init(root) {
   const current = sidebar.querySelector("[aria-current]");
   const show = () => {
     sidebar.scrollTop = Number(sessionStorage.getItem(KEY) ?? 0);
-    current?.scrollIntoView({ block: "nearest" });
+    if (!current) return;
+    // Not by `scrollIntoView`: the next Tab would then go on from there, past the link to the content.
+    const [box, link] = [sidebar.getBoundingClientRect(), current.getBoundingClientRect()];
+    sidebar.scrollTop += Math.min(0, link.top - box.top) + Math.max(0, link.bottom - box.bottom);
   };
   const remember = () => sessionStorage.setItem(KEY, String(sidebar.scrollTop));
   /** The drawer covers the page: whoever tabs out of it wants to see where they are. @param {FocusEvent} event */

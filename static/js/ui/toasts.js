@@ -39,7 +39,25 @@ export function toast(text, tone = "info", action) {
   close.textContent = "\u00d7";
   note.append(body, close);
   place.append(note);
-  if (tone === "good" || tone === "info") setTimeout(() => note.remove(), LASTS);
+  if (tone === "good" || tone === "info") leaveLater(note);
+}
+
+/** Remove a message after a while, but not while somebody is at it. @param {HTMLElement} note */
+function leaveLater(note) {
+  setTimeout(() => {
+    if (note.matches(":hover, :focus-within")) leaveLater(note);
+    else note.remove();
+  }, LASTS);
+}
+
+/** Where the focus was before it went to a message. @type {WeakMap<Element, HTMLElement>} */
+const cameFrom = new WeakMap();
+
+/** @param {HTMLElement} note */
+function close(note) {
+  const isInside = note.contains(document.activeElement);
+  note.remove();
+  if (isInside) cameFrom.get(note)?.focus();
 }
 
 /** @param {Document} root @returns {() => void} */
@@ -52,9 +70,16 @@ export function init(root) {
   root.addEventListener("toast", sent);
   return all(
     () => root.removeEventListener("toast", sent),
-    delegate(root, "click", ".toast-close", (button) => button.closest(".toast")?.remove()),
+    delegate(root, "focusin", ".toast", (note, event) => {
+      const { relatedTarget } = event;
+      if (relatedTarget instanceof HTMLElement && !note.contains(relatedTarget)) cameFrom.set(note, relatedTarget);
+    }),
+    delegate(root, "click", ".toast-close", (button) => {
+      const note = button.closest(".toast");
+      if (note instanceof HTMLElement) close(note);
+    }),
     delegate(root, "keydown", ".toast", (note, event) => {
-      if (event.key === "Escape") note.remove();
+      if (event.key === "Escape") close(note);
     }),
   );
 }
