@@ -22,7 +22,7 @@ from crowdrag.runtime.processes import open_private, tail
 from crowdrag.runtime.service_monitor import Service
 from crowdrag.runtime.supervisor import TITLE_WIDTH, StopRequested, Supervisor, say, stores
 from crowdrag.runtime.web import Web
-from crowdrag.runtime.workers import QUEUES, Sweep, Worker
+from crowdrag.runtime.workers import QUEUES, STOP_AT_SIGTERM, Sweep, Worker
 
 DEFAULT_PORT = 8000
 # Values of `--only`, for separate web and worker machines.
@@ -79,10 +79,13 @@ def _start(supervisor: Supervisor, wish: StartOptions, listener: socket.socket |
     if model is not None:
         supervisor.llm_url = model.url
     supervisor.facts |= {"llm_url": supervisor.llm_url}
+    if set(wish.only) - {"llm"}:
+        supervisor.preload({**STOP_AT_SIGTERM, **web.count_requests_in(folder)})
     supervisor.wait_ready([supervisor.add(service) for service in stores(folder)])
     monitors = [supervisor.add(model)] if model is not None else []
     supervisor.run_once("Database migrations and static files", [sys.executable, "-m", "crowdrag.runtime.preparation"])
     environment.note_identity_key(folder)
+    supervisor.wait_loaded()
     for service in _processes(folder, wish, listener, supervisor.llm_url):
         if isinstance(service, Web):
             supervisor.facts |= {"url": service.public_url, "port": service.port}

@@ -64,7 +64,49 @@ def bound_command(command: list[str], death_signal: int = signal.SIGKILL, accoun
     return [*guard, "--", *command]
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
+class AdoptedProcess:
+    """A process that the preloader has forked and that is now our child: what `subprocess.Popen` offers for its own."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return its exit status, negative for a signal; None while it lives."""
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # somebody else has buried it
+                self.returncode = -signal.SIGKILL
+            else:
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Wait until it has ended.
+
+        Raises
+        ------
+        subprocess.TimeoutExpired
+            if it has not in `timeout` seconds.
+        """
+        deadline = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+            time.sleep(0.01)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal if it lives."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+Process = subprocess.Popen[bytes] | AdoptedProcess
+
+
+def kill_group(process: Process) -> None:
     """Kill a process with all of its group, and reap it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -93,11 +135,29 @@ def tail(log: Path, lines: int = 12) -> str:
         return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
 
 
-def wait_for(processes: list[subprocess.Popen[bytes]], seconds: float) -> None:
+def wait_for(processes: list[Process], seconds: float) -> None:
     """Wait until all have ended, `seconds` at most."""
     deadline = time.monotonic() + seconds
     while any(process.poll() is None for process in processes) and time.monotonic() < deadline:
         time.sleep(0.02)
+
+
+def bury_orphans(groups: set[int]) -> None:
+    """Reap ended processes of these process groups that were left to us because their parents ended before them."""
+    while True:
+        try:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if ended is None or ended.si_pid in groups:
+            return
+        try:
+            # Our own children lead their groups, and whoever started them waits for them.
+            if os.getpgid(ended.si_pid) not in groups:
+                return
+            os.waitpid(ended.si_pid, os.WNOHANG)
+        except OSError:
+            return
 
 
 class Reaper:

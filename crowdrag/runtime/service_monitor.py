@@ -1,7 +1,6 @@
 """A supervised service: start it, check it, restart it when it dies or hangs."""
 
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +10,8 @@ from pathlib import Path
 
 from crowdrag.runtime import environment, processes
 from crowdrag.runtime.data_folder import DataFolder
-from crowdrag.runtime.processes import Reaper, kill_group, rotate, spawn, tail
+from crowdrag.runtime.preloader import Preloader
+from crowdrag.runtime.processes import Process, Reaper, kill_group, rotate, spawn, tail
 from crowdrag.runtime.service_account import Account
 
 
@@ -24,6 +24,8 @@ class Launch:
     account: Account | None = None
     fds: tuple[int, ...] = ()
     cwd: Path | None = None
+    # Whether the preloader can become it: the command is `python -m MODULE ...` with CrowdRAG's code.
+    is_preloaded: bool = False
 
 
 class Service:
@@ -107,7 +109,8 @@ class HealthProbe(threading.Thread):
             try:
                 detail, complaint = self._service.probe(), ""
             except Exception as error:  # noqa: BLE001 - whatever it is, it is no sign of life
-                detail, complaint = "", str(error).strip().split("\n")[0]
+                # Some errors have no words, and are no sign of life either.
+                detail, complaint = "", str(error).strip().split("\n")[0] or type(error).__name__
             with self._lock:
                 if began == self._round:
                     self.complaint = complaint
@@ -121,9 +124,17 @@ class HealthProbe(threading.Thread):
 class ServiceMonitor:
     """Keeps one service alive. `step` is called often, from the main thread, and never waits long."""
 
-    def __init__(self, service: Service, reaper: Reaper, say: Callable[[str], None], llm_url: str = "") -> None:
+    def __init__(
+        self,
+        service: Service,
+        reaper: Reaper,
+        say: Callable[[str], None],
+        llm_url: str = "",
+        preloader: Preloader | None = None,
+    ) -> None:
         self.service = service
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
+        self._preloader = preloader
         self.state = "waiting"
         self.reason = ""
         self.restarts = 0
@@ -162,15 +173,7 @@ class ServiceMonitor:
         rotate(self.service.log)
         launch = self.service.launch()
         env = environment.child_environment(self.service.folder, llm_url=self._llm_url)
-        self.process = spawn(
-            launch.command,
-            log=self.service.log,
-            env={**env, **launch.env},
-            death_signal=self.service.death_signal,
-            account=launch.account,
-            fds=launch.fds,
-            cwd=launch.cwd,
-        )
+        self.process = self._launch(launch, {**env, **launch.env})
         self._reaper.add(self.process.pid, self.service.death_signal)
         self.service.launched()
         self.state = "starting"
@@ -178,6 +181,25 @@ class ServiceMonitor:
         self._watch.reset()
         if not self._watch.is_alive():
             self._watch.start()
+
+    def _launch(self, launch: Launch, env: dict[str, str]) -> Process:
+        log, death_signal = self.service.log, self.service.death_signal
+        if launch.is_preloaded and self._preloader is not None:
+            name, arguments = f"crowdrag-{self.service.name}", launch.command[2:]
+            adopted = self._preloader.start(
+                arguments, name=name, log=log, env=env, death_signal=death_signal, fds=launch.fds
+            )
+            if adopted is not None:
+                return adopted
+        return spawn(
+            launch.command,
+            log=log,
+            env=env,
+            death_signal=death_signal,
+            account=launch.account,
+            fds=launch.fds,
+            cwd=launch.cwd,
+        )
 
     def step(self) -> None:
         """Check the process and its probes; restart it if necessary."""

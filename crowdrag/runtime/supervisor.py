@@ -19,7 +19,8 @@ from crowdrag.runtime import data_folder, environment
 from crowdrag.runtime import processes as runtime_processes
 from crowdrag.runtime.data_folder import EXIT_ALREADY_RUNNING, REPOSITORY, AlreadyRunning, DataFolder, Problem
 from crowdrag.runtime.postgres import Postgres
-from crowdrag.runtime.processes import Reaper, kill_group, rotate, spawn, tail, wait_for
+from crowdrag.runtime.preloader import Preloader
+from crowdrag.runtime.processes import Reaper, bury_orphans, kill_group, rotate, spawn, tail, wait_for
 from crowdrag.runtime.service_monitor import Service, ServiceMonitor
 from crowdrag.runtime.valkey import Valkey
 
@@ -30,6 +31,8 @@ STATUS_EVERY = 1.0
 SPACE_EVERY = 5.0
 SPACE_LOW = 300
 WAIT_FOR_COMMANDS = 120.0
+# Seconds that a start waits for the code to be loaded once for all.
+LOADED_WITHIN = 60.0
 # Columns for the name of a service or step in the output.
 TITLE_WIDTH = 38
 
@@ -61,6 +64,9 @@ class Supervisor:
         self._last_status = 0.0
         self._last_space = 0.0
         self._reaper: Reaper | None = None
+        self._preloader: Preloader | None = None
+        # The process groups of all services that were started: what is left of them is ours to bury.
+        self._groups: set[int] = set()
         self.phase = "starting"
 
     def __enter__(self) -> Self:
@@ -111,10 +117,27 @@ class Supervisor:
     def add(self, service: Service) -> ServiceMonitor:
         """Start a service and keep it alive from now on."""
         assert self._reaper is not None
-        monitor = ServiceMonitor(service, self._reaper, self._tell, self.llm_url)
+        monitor = ServiceMonitor(service, self._reaper, self._tell, self.llm_url, self._preloader)
         self.monitors.append(monitor)
         monitor.start()
         return monitor
+
+    def preload(self, more: dict[str, str]) -> None:
+        """Load CrowdRAG's code into a process from which the services that run it are forked, where this is possible.
+
+        `more` are variables that must be set when the code is loaded.
+        """
+        assert self._reaper is not None
+        if Preloader.is_possible():
+            env = environment.child_environment(self.folder, llm_url=self.llm_url)
+            self._preloader = Preloader(self.folder, {**env, **more}, self._reaper)
+
+    def wait_loaded(self) -> None:
+        """Wait until the code is loaded, with everything kept alive; services start without it after a while."""
+        deadline = time.monotonic() + LOADED_WITHIN
+        while self._preloader is not None and self._preloader.is_loading and time.monotonic() < deadline:
+            self.step()
+            time.sleep(TICK / 2)
 
     def wait_ready(self, monitors: list[ServiceMonitor]) -> None:
         """Wait until these are ready, with everything kept alive; print a line for each."""
@@ -187,6 +210,10 @@ class Supervisor:
     def _look_around(self) -> None:
         assert self._reaper is not None
         self._reaper.check()
+        if self._preloader is not None:
+            self._preloader.check()
+        self._groups |= {monitor.process.pid for monitor in self.monitors if monitor.process is not None}
+        bury_orphans(self._groups)
         for monitor in self.monitors:
             rotate(monitor.service.log)
         self.write_status()
@@ -215,6 +242,7 @@ class Supervisor:
                     "phase": self.phase,
                     "written": datetime.now(UTC).isoformat(),  # noqa: TID251 - no Django here
                     "reaper": self._reaper.pid if self._reaper else None,
+                    "preloader": self._preloader.process.pid if self._preloader else None,
                     **self.facts,
                     "services": {monitor.service.name: monitor.status() for monitor in self.monitors},
                 },
@@ -233,6 +261,9 @@ class Supervisor:
         """Stop tier by tier, from the top; a second signal ends the wait."""
         self.phase = "stopping"
         self.write_status()
+        if self._preloader is not None:
+            self._preloader.close()
+            self._preloader = None
         patience = self._signals
         for tier in sorted({monitor.service.tier for monitor in self.monitors}, reverse=True):
             group = [monitor for monitor in self.monitors if monitor.service.tier == tier]

@@ -9,7 +9,6 @@ import sys
 import time
 import urllib.parse
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 
@@ -96,6 +95,17 @@ def describe_holder(port: int) -> str:
     return ""
 
 
+def count_requests_in(folder: DataFolder) -> dict[str, str]:
+    """Empty the folder in which all web processes store their request counts; return the variable that names it.
+
+    Each of them can then report for all.
+    """
+    counts = folder.run / "metrics"
+    shutil.rmtree(counts, ignore_errors=True)
+    counts.mkdir(parents=True)
+    return {"PROMETHEUS_MULTIPROC_DIR": str(counts)}
+
+
 class Web(Service):
     """Gunicorn."""
 
@@ -156,7 +166,7 @@ class Web(Service):
             # A proxy also keeps connections, and must be the one to close them: a request on a closed connection fails.
             options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
-        env["PROMETHEUS_MULTIPROC_DIR"] = str(self._counts())
+        env |= count_requests_in(self.folder)
         # The code is loaded once and shared by the processes.
         flags = ("--preload", "--no-control-socket", "--no-sendfile")
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
@@ -165,14 +175,8 @@ class Web(Service):
             env=env,
             fds=(self.listener.fileno(),),
             cwd=REPOSITORY,
+            is_preloaded=True,
         )
-
-    def _counts(self) -> Path:
-        """Return an empty folder in which all processes store their request counts, so that each can report for all."""
-        folder = self.folder.run / "metrics"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        return folder
 
     def probe(self) -> str:
         """Request /healthz."""

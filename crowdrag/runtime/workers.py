@@ -12,6 +12,8 @@ from crowdrag.runtime.service_monitor import Launch, Service
 
 # A worker sends a heartbeat every two seconds; after this long without one, it counts as hanging.
 HEARTBEAT_WITHIN = 30.0
+# SIGTERM must end a worker within its time limit, not whenever its task is done. Celery reads it when it is loaded.
+STOP_AT_SIGTERM = {"REMAP_SIGTERM": "SIGQUIT"}
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,15 @@ class Queue:
     name: str
     title: str
     processes: str
+    # Megabytes after which a pool process ends at the end of its task, and a small one takes its place.
+    memory: int | None = None
 
 
 QUEUES = (
-    Queue("default", "Worker", os.environ.get("WORKERS_DEFAULT", "2")),
+    Queue("default", "Worker", os.environ.get("WORKERS_DEFAULT", "2"), memory=250),
     # Many calls are in flight within one task, so two tasks keep a model server busy.
-    Queue("llm", "Worker (language models)", os.environ.get("WORKERS_LLM", "2")),
-    # One job per device.
+    Queue("llm", "Worker (language models)", os.environ.get("WORKERS_LLM", "2"), memory=250),
+    # One job per device. It keeps the models that it has loaded.
     Queue("gpu", "Worker (neural models)", os.environ.get("WORKERS_GPU", "1")),
 )
 
@@ -74,9 +78,10 @@ class Worker(HeartbeatService):
         # A separate name for each folder: two systems may share a broker, and one machine may run both.
         options += ["--hostname", f"{self.queue.name}-{self.folder.mark}@%h", "--loglevel", "INFO"]
         options += ["--without-gossip", "--without-mingle", "--include", "crowdrag.runtime.worker_heartbeat"]
-        # SIGTERM must end a worker within its time limit, not whenever its task is done.
-        more = {"REMAP_SIGTERM": "SIGQUIT", "CROWDRAG_QUEUE": self.queue.name}
-        return Launch([*command, *options], env={**self._environment(), **more}, cwd=REPOSITORY)
+        if self.queue.memory:
+            options += ["--max-memory-per-child", str(self.queue.memory * 1000)]
+        more = {**STOP_AT_SIGTERM, "CROWDRAG_QUEUE": self.queue.name}
+        return Launch([*command, *options], env={**self._environment(), **more}, cwd=REPOSITORY, is_preloaded=True)
 
 
 class Sweep(HeartbeatService):
@@ -89,4 +94,5 @@ class Sweep(HeartbeatService):
 
     def launch(self) -> Launch:
         """Return the management command."""
-        return Launch([sys.executable, "-m", "django", "sweep"], env=self._environment(), cwd=REPOSITORY)
+        command = [sys.executable, "-m", "django", "sweep"]
+        return Launch(command, env=self._environment(), cwd=REPOSITORY, is_preloaded=True)

@@ -27,7 +27,7 @@ def _still_well(running: System) -> Iterator[None]:
 def test_a_killed_service_comes_back(running: System, service: str) -> None:
     before = running.pid(service)
     group = [process for process in psutil.process_iter() if _group(process) == before]
-    os.kill(before, signal.SIGKILL)
+    kill(before)
     eventually(lambda: running.pid(service) not in (0, before) and running.ready(service))
     assert not living(group, within=1), "the dead one's children live on"
 
@@ -37,13 +37,19 @@ def test_workers_take_messages_after_their_broker_was_harmed(running: System, ha
     with valkey.client(running.folder) as broker:
         if harm == "killed":
             before = running.pid("valkey")
-            os.kill(before, signal.SIGKILL)
+            kill(before)
             eventually(lambda: running.pid("valkey") not in (0, before) and running.ready("valkey"))
         else:
             broker.flushall()
         for queue in ("default", "llm", "gpu"):
             eventually(lambda queue=queue: send(running, queue))
         eventually(lambda: not any(map(broker.llen, ("default", "llm", "gpu"))))
+
+
+def kill(pid: int) -> None:
+    """Kill a process; 0, of a service that is not running, would be this process with its group."""
+    assert pid > 1
+    os.kill(pid, signal.SIGKILL)
 
 
 def send(system: System, queue: str) -> bool:
@@ -62,7 +68,7 @@ def _group(process: psutil.Process) -> int:
 
 def test_requests_wait_while_the_web_restarts(running: System) -> None:
     before = running.pid("web")
-    os.kill(before, signal.SIGKILL)
+    kill(before)
     # The supervisor holds the listening socket: nobody is refused.
     assert running.get() == 200
     eventually(lambda: running.pid("web") not in (0, before))
@@ -86,8 +92,18 @@ def test_a_killed_session_of_the_database_is_healed(running: System) -> None:
 
 def test_the_reaper_is_replaced(running: System) -> None:
     before = running.status["reaper"]
-    os.kill(before, signal.SIGKILL)
+    kill(before)
     eventually(lambda: running.status["reaper"] != before)
+
+
+def test_services_outlive_the_process_they_were_forked_from(running: System) -> None:
+    before, services = running.status["preloader"], [running.pid(name) for name in ("web", "worker-llm", "sweep")]
+    kill(before)
+    eventually(lambda: running.status["preloader"] != before)
+    # One that ends before another is loaded is started without it.
+    kill(services[0])
+    eventually(lambda: running.pid("web") not in (0, services[0]) and running.ready("web"))
+    assert [running.pid(name) for name in ("worker-llm", "sweep")] == services[1:]
 
 
 @pytest.mark.parametrize("with_reaper", [False, True])
@@ -100,8 +116,8 @@ def test_a_killed_supervisor_leaves_nobody_and_loses_nothing(running: System, wi
     if with_reaper:
         if not sys.platform.startswith("linux"):
             pytest.skip("without the kernel's death signal only the reaper ends the others")
-        os.kill(running.status["reaper"], signal.SIGKILL)
-    os.kill(running.status["pid"], signal.SIGKILL)
+        kill(running.status["reaper"])
+    kill(running.status["pid"])
     assert not living(everybody, within=20)
     assert not data_folder.is_running(running.folder)
     running.up()
