@@ -7,6 +7,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -20,6 +22,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='CachedOutput',
             fields=[
@@ -316,4 +319,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('encoder', 'first', 'second'), name='similarity_score_once_per_pair'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='similarity_score_lower_first')],
             },
         ),
+        ]),
     ]

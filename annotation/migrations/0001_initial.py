@@ -8,6 +8,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -21,6 +23,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Dimension',
             fields=[
@@ -175,11 +178,13 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('campaign', 'dimension'), name='campaign_asks_a_dimension_once'), models.UniqueConstraint(fields=('campaign', 'position'), name='campaign_dimension_position_unique')],
             },
         ),
+        ]),
         migrations.AddField(
             model_name='Campaign',
             name='dimensions',
             field=models.ManyToManyField(related_name='campaigns', through='annotation.CampaignDimension', to='annotation.dimension'),
         ),
+        InOneStep([
         migrations.CreateModel(
             name='Item',
             fields=[
@@ -566,4 +571,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('assignment', 'item'), name='item_confidence_stated_once')],
             },
         ),
+        ]),
     ]

@@ -4,6 +4,7 @@ python -m crowdrag.runtime.preparation
 """
 
 import hashlib
+import multiprocessing
 import os
 import shutil
 import sys
@@ -28,16 +29,30 @@ def main(*, database: bool = True, static: bool = True) -> None:
     from django.core.management import call_command, get_commands
 
     django.setup()
+    # Beside the migrations, on the other core. The process starts before there is a connection.
+    collecting = multiprocessing.Process(target=_collect_and_share) if static else None
+    if collecting is not None:
+        collecting.start()
     if database:
         refuse_unusable_database()
         with only_one():
             migrate()
             if settings.LLM_URL and "local_endpoint" in get_commands():
                 call_command("local_endpoint")
-    if static:
-        collect(Path(settings.STATIC_ROOT))
-        if shared := os.environ.get("CROWDRAG_STATIC_SHARED"):
-            share(Path(settings.STATIC_ROOT), Path(shared))
+    if collecting is not None:
+        collecting.join()
+        if collecting.exitcode:
+            sys.exit("The static files could not be collected. See above.")
+
+
+def _collect_and_share() -> None:
+    import django
+    from django.conf import settings
+
+    django.setup()  # where the process is a new one and no fork
+    collect(Path(settings.STATIC_ROOT))
+    if shared := os.environ.get("CROWDRAG_STATIC_SHARED"):
+        share(Path(settings.STATIC_ROOT), Path(shared))
 
 
 def refuse_unusable_database() -> None:

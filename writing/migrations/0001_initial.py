@@ -10,6 +10,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -22,6 +24,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Passage',
             fields=[
@@ -271,6 +274,7 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('plan', 'style'), name='plan_asks_a_style_once')],
             },
         ),
+        ]),
         migrations.AddField(
             model_name='WritingPlan',
             name='styles',
@@ -293,6 +297,7 @@ class Migration(migrations.Migration):
             name='trial_topics',
             field=models.ManyToManyField(related_name='trial_plans', through='writing.PlanTrialTopic', to='writing.topic'),
         ),
+        InOneStep([
         migrations.CreateModel(
             name='TaskTransition',
             fields=[
@@ -450,4 +455,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('statement', 'retrieved'), name='citation_once_per_statement')],
             },
         ),
+        ]),
     ]

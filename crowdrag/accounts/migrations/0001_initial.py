@@ -7,6 +7,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -18,6 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='ApiToken',
             fields=[
@@ -68,4 +71,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('token', 'study', 'scope'), name='grant_once_per_token_study_scope', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('scope__in', ['READ', 'WRITE', 'RUN', 'MANAGE', 'CREATE'])), name='grant_scope_known'), models.CheckConstraint(condition=models.Q(models.Q(('scope', 'CREATE'), _negated=True), ('study__isnull', True), _connector='OR'), name='grant_to_create_names_no_study')],
             },
         ),
+        ]),
     ]

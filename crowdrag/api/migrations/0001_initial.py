@@ -4,6 +4,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -15,6 +17,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='IdempotentReply',
             fields=[
@@ -41,4 +44,5 @@ class Migration(migrations.Migration):
                 ('used_until', models.DateTimeField()),
             ],
         ),
+        ]),
     ]

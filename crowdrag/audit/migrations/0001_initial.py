@@ -6,6 +6,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -17,6 +19,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='AccessLogEntry',
             fields=[
@@ -44,4 +47,5 @@ class Migration(migrations.Migration):
             model_name='accesslogentry',
             trigger=pgtrigger.compiler.Trigger(name='kept_for_a_year', sql=pgtrigger.compiler.UpsertTriggerSql(condition="WHEN (OLD.at > NOW() - INTERVAL '1 year')", func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;", hash='8cf3cdc51fbdfbafa46e7379f0cacf2d1b8be4d9', operation='DELETE', pgid='pgtrigger_kept_for_a_year_d8007', table='audit_accesslogentry', when='BEFORE')),
         ),
+        ]),
     ]

@@ -6,6 +6,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -17,6 +19,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Run',
             fields=[
@@ -133,4 +136,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('run', 'position'), name='unit_position_unique_in_run'), models.CheckConstraint(condition=models.Q(('state__in', ['PENDING', 'CLAIMED', 'DONE', 'FAILED', 'CANCELLED'])), name='unit_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('claimed_at__isnull', False), ('lease_until__isnull', False), ('state', 'CLAIMED'), models.Q(('worker', ''), _negated=True), ('fence__gte', 1)), models.Q(models.Q(('state', 'CLAIMED'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='unit_claimed_has_a_lease'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ('PENDING', 'CLAIMED'))), models.Q(models.Q(('state__in', ('PENDING', 'CLAIMED')), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='unit_finished_at_goes_with_state'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'DONE'), _negated=True), ('fence__gte', 1), _connector='OR'), name='unit_done_was_claimed'), models.CheckConstraint(condition=models.Q(models.Q(('done__gte', 0), ('total__gte', models.F('done'))), models.Q(('done__gte', 0), ('total', 0)), _connector='OR'), name='unit_progress_within_total')],
             },
         ),
+        ]),
     ]

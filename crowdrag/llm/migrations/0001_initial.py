@@ -7,6 +7,8 @@ import pgtrigger.compiler
 import pgtrigger.migrations
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -17,6 +19,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Endpoint',
             fields=[
@@ -136,4 +139,5 @@ class Migration(migrations.Migration):
             model_name='attempt',
             trigger=pgtrigger.compiler.Trigger(name='settled_cost_stays', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."cost" IS DISTINCT FROM (NEW."cost") AND OLD."state" IN (\'ANSWERED\', \'FAILED\'))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='b9fd0b2019b722e0adf97870d6b47b7cd5305610', operation='UPDATE', pgid='pgtrigger_settled_cost_stays_c581b', table='llm_attempt', when='BEFORE')),
         ),
+        ]),
     ]

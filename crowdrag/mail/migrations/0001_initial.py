@@ -4,6 +4,8 @@ import django.db.models.deletion
 import uuid
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -14,6 +16,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='MailAddress',
             fields=[
@@ -55,4 +58,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'SENDING')), models.Q(models.Q(('state', 'SENDING'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='mail_sending_has_a_lease'), models.CheckConstraint(condition=models.Q(('event__in', ['SUBMITTED', 'ACCEPTED', 'REJECTED', 'REVISION', 'RETURNED', 'PAID', 'ANSWERED'])), name='mail_event_known'), models.CheckConstraint(condition=models.Q(('state__in', ['WAITING', 'SENDING', 'DONE', 'FAILED', 'DROPPED'])), name='mail_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'DONE'), _negated=True), ('sent_at__isnull', False), _connector='OR'), name='mail_sent_has_a_time')],
             },
         ),
+        ]),
     ]

@@ -6,6 +6,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -16,6 +18,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Removal',
             fields=[
@@ -66,4 +69,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='machine_name_not_empty')],
             },
         ),
+        ]),
     ]

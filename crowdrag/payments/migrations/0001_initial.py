@@ -7,6 +7,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -18,6 +20,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='PaymentList',
             fields=[
@@ -71,4 +74,5 @@ class Migration(migrations.Migration):
             model_name='paymentlistline',
             trigger=pgtrigger.compiler.Trigger(name='never_updated', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='85e974bb14e0596f491e96bd470761e2731749a6', operation='UPDATE', pgid='pgtrigger_never_updated_0a880', table='payments_paymentlistline', when='BEFORE')),
         ),
+        ]),
     ]

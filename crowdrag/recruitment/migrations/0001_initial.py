@@ -5,6 +5,8 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -16,6 +18,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='PlatformEvent',
             fields=[
@@ -121,4 +124,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'SENDING')), models.Q(models.Q(('state', 'SENDING'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='platformaction_sending_has_a_lease'), models.UniqueConstraint(fields=('platform_study', 'key'), name='platform_action_key_unique'), models.CheckConstraint(condition=models.Q(('kind__in', ['APPROVE', 'REJECT', 'SCREEN_OUT', 'BONUS', 'PLACES'])), name='platform_action_kind_known'), models.CheckConstraint(condition=models.Q(('state__in', ['WAITING', 'SENDING', 'UNKNOWN', 'DONE', 'FAILED', 'DROPPED'])), name='platform_action_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('kind', 'PLACES'), ('submission__isnull', True)), models.Q(models.Q(('kind', 'PLACES'), _negated=True), ('submission__isnull', False)), _connector='OR'), name='platform_action_is_about_somebody_or_places'), models.UniqueConstraint(condition=models.Q(('kind', 'BONUS'), ('state__in', ['SENDING', 'UNKNOWN'])), fields=('submission',), name='platform_action_one_bonus_at_a_time')],
             },
         ),
+        ]),
     ]

@@ -11,6 +11,8 @@ import pgtrigger.migrations
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -21,6 +23,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='User',
             fields=[
@@ -273,4 +276,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('link', 'participant'), name='arrival_once_per_link')],
             },
         ),
+        ]),
     ]

@@ -8,6 +8,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from crowdrag.migration_operations import InOneStep
+
 
 class Migration(migrations.Migration):
 
@@ -19,6 +21,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        InOneStep([
         migrations.CreateModel(
             name='Message',
             fields=[
@@ -83,4 +86,5 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('lease_until__isnull', False), ('state', 'SENDING')), models.Q(models.Q(('state', 'SENDING'), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='delivery_sending_has_a_lease'), models.UniqueConstraint(fields=('webhook', 'message'), name='webhook_delivery_once'), models.CheckConstraint(condition=models.Q(('state__in', ['WAITING', 'SENDING', 'DONE', 'FAILED'])), name='webhook_delivery_state'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'DONE'), _negated=True), ('delivered_at__isnull', False), _connector='OR'), name='webhook_delivery_done_has_a_time'), models.UniqueConstraint(condition=models.Q(('state', 'SENDING')), fields=('webhook',), name='webhook_delivery_one_at_a_time')],
             },
         ),
+        ]),
     ]
