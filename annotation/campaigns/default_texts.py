@@ -53,10 +53,10 @@ _PAGE: Final = _("""\
 
 ## How the page works
 
-Everything is on one page. Click or tap your answer, or press its number on the keyboard. The shortcuts are listed under
-“?” at the top of the page. The numbers at the top show what is complete. Each answer is saved at once, and you can
-change it until you submit. You can submit when you have answered all questions. You can leave and come back before your
-time is over. The due time is at the top of the page.
+Click or tap your answer, or press its number on the keyboard. The shortcuts are listed under “?” at the top of the
+page. The numbers at the top show what is complete. Each answer is saved at once, and you can change it until you
+submit. You can submit when you have answered all questions. You can leave and come back before your time is over. The
+due time is at the top of the page.
 
 ## Pay and review
 

@@ -133,8 +133,10 @@ def _practice(campaign: Campaign) -> list[str]:
     if not examples:
         return []
     message = ngettext(
-        "Before the first one, you practise with %(n)s example. We show you the expected answers and the reasons.",
-        "Before the first one, you practise with %(n)s examples. We show you the expected answers and the reasons.",
+        "Before your first questionnaire, you practise with %(n)s example. We show you the expected answers and the "
+        "reasons.",
+        "Before your first questionnaire, you practise with %(n)s examples. We show you the expected answers and the "
+        "reasons.",
         examples,
     )
     return [message % {"n": examples}]

@@ -21,7 +21,8 @@ TOLD = (TaskState.ACCEPTED, TaskState.REJECTED, TaskState.REVISION)
 class WriterTaskRow:
     """A task for its writer.
 
-    `can_hand_in`: the task is with somebody else now, but the writer's text can still be submitted.
+    `has_text`: of a returned task, whether anything was written. `can_hand_in`: the task is with somebody else now, but
+    the writer's text can still be submitted.
     """
 
     task: WritingTask
@@ -29,6 +30,7 @@ class WriterTaskRow:
     paid: int
     payments: list[TaskPayment] = field(default_factory=list)
     can_resume: bool = False
+    has_text: bool = False
     can_hand_in: bool = False
 
     @property
@@ -91,12 +93,14 @@ def writer_task_row(task: WritingTask) -> WriterTaskRow:
     payments = sorted(task.payments.all(), key=lambda each: each.pk)
     returned = task.state == TaskState.RETURNED and task.participant is not None and not task.participant.withdrawn_at
     can_resume = returned and leases.can_resume(task)
+    # Unlike the draft, the log includes events that arrived after the end of the lease.
+    has_text = returned and bool(logs.current_text(task).strip())
     return WriterTaskRow(
         task=task,
         note=notes[-1] if notes else "",
         paid=sum(payment.amount for payment in payments),
         payments=payments,
         can_resume=can_resume,
-        # Unlike the draft, the log includes events that arrived after the end of the lease.
-        can_hand_in=returned and not can_resume and bool(logs.current_text(task).strip()),
+        has_text=has_text,
+        can_hand_in=has_text and not can_resume,
     )

@@ -38,7 +38,7 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
     "failed_checks": SignalWords(
         "Failed attention checks",
         (
-            "The judge gave wrong answers to questions that tell which answer to select, or that state something "
+            "The judge gave wrong answers to questions that say which answer to select, or that state something "
             "impossible. In studies of five minutes or more, one failed check is not a reason to reject."
         ),
         (
@@ -255,7 +255,7 @@ def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
     else:
         words = f"{runs.share * 100:.0f} % of {runs.n} answers are the same, at most {runs.longest} in a row."
     if runs.others is not None:
-        words += f" {runs.others * 100:.0f} % of other judges' answers to the same questions are the same as this one."
+        words += f" {runs.others * 100:.0f} % of the other judges' answers are the same as the most frequent one."
     evidence = {"n": runs.n, "longest": runs.longest, "share": runs.share, "others": runs.others}
     return Signal("straight_lining", words, ProposedAction.LOOK, evidence)
 

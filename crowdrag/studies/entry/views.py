@@ -48,7 +48,12 @@ class Visitor:
     @property
     def comes_back(self) -> bool:
         """Whether the visitor is a consenting participant who returns with their personal key on a new device."""
-        if self.link.kind != EntryKind.PERSONAL or self.person is None:
+        return self.link.kind == EntryKind.PERSONAL and self.has_consented
+
+    @property
+    def has_consented(self) -> bool:
+        """Whether the visitor agreed to take part, and has not withdrawn that."""
+        if self.person is None:
             return False
         return Consent.objects.filter(participant=self.person, withdrawn_at__isnull=True).exists()
 
@@ -89,6 +94,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "taking_part": link.study,
         "came_before": caller.came_before,
         "comes_back": comes_back,
+        "has_consented": caller.has_consented,
         "has_left": caller.has_left,
         "visit": enrolment.sign_visit(secrets.token_hex(16)) if link.kind == EntryKind.OPEN else "",
         "hourly": round(offer.pay * 60 / offer.minutes) if offer and offer.minutes else None,

@@ -49,3 +49,9 @@ class WithdrawForm(forms.Form):
         widget=forms.RadioSelect,
     )
     is_sure = forms.BooleanField(label=_("I understand that this cannot be undone."))
+
+    def __init__(self, *args: Any, has_withdrawn: bool = False, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if has_withdrawn:
+            choice = self.fields["choice"]
+            choice.choices, choice.initial = [("erase", _("Erase my data"))], "erase"  # type: ignore[attr-defined]

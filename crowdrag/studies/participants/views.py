@@ -118,7 +118,7 @@ def forget_browser(request: HttpRequest, participant: Participant) -> HttpRespon
 @never_cache
 def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Explain the choices of withdrawal, and carry out the chosen one."""
-    form = WithdrawForm(request.POST or None)
+    form = WithdrawForm(request.POST or None, has_withdrawn=participant.withdrawn_at is not None)
     if request.method == "POST" and form.is_valid():
         return _withdraw(request, participant, form.cleaned_data["choice"])
     return _show_withdrawal(request, participant, form)
@@ -139,7 +139,8 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
         )
         return _ask_for_key(request, key_form)
     activate_study_language(link.study)
-    form = WithdrawForm(request.POST) if "choice" in request.POST or "is_sure" in request.POST else WithdrawForm()
+    is_answered = "choice" in request.POST or "is_sure" in request.POST
+    form = WithdrawForm(request.POST if is_answered else None, has_withdrawn=link.participant.withdrawn_at is not None)
     if form.is_valid():
         return _withdraw(request, link.participant, form.cleaned_data["choice"])
     return _show_withdrawal(request, link.participant, form, key_form.cleaned_data["key"])
