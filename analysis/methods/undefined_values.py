@@ -94,5 +94,5 @@ def _interval_note(name: str, rows: list[Mapping[str, Any]]) -> str:
         return ""
     notes = dict.fromkeys(row[NO_INTERVALS_NOTE] for row in stand if row.get(NO_INTERVALS_NOTE))
     if len(notes) != 1:
-        return "No intervals."
-    return "No intervals: {reason}.".format(reason=next(iter(notes)).removeprefix("no interval: "))
+        return "The intervals are missing here."
+    return "The intervals are missing here: {reason}.".format(reason=next(iter(notes)).removeprefix("no interval: "))

@@ -35,7 +35,7 @@ class Assignment(PaidWork):
             "You can ask them about it."
         ),
         nothing_left=_(
-            "All questionnaires that you can do are taken at the moment. Check again later, some may become free."
+            "All questionnaires that you can do are taken at the moment. Check again later: some may become free."
         ),
         under_review=_("Another reviewer has this questionnaire open. Review the next one."),
         erased=_("The judge had this erased. It stays excluded from the analysis. You can still pay what is owed."),

@@ -31,7 +31,7 @@ class WritingTask(PaidWork):
         blocked=_(
             "You cannot get more tasks in this study. The researchers' reason: “%(reason)s” You can ask them about it."
         ),
-        nothing_left=_("All tasks that you can do are taken at the moment. Check again later, some may become free."),
+        nothing_left=_("All tasks that you can do are taken at the moment. Check again later: some may become free."),
         under_review=_("Another reviewer has this response open. Review the next one."),
         erased=_(
             "The writer had this response erased. It stays excluded from the analysis. You can still pay what is owed."

@@ -114,7 +114,7 @@ def _major(amount: int, currency: str) -> float:
 
 
 COUNTS = "no interval: a ratio of two total counts"
-JUDGES = "no interval: it also depends on which judges share a pair, which resampled topics do not cover"
+JUDGES = "no interval: the value also depends on which judges share a pair, and resampling topics does not cover that"
 ONE_VOTE = "no pair has two judgments or more, and a single judgment is always a majority"
 
 

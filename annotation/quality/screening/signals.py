@@ -255,7 +255,7 @@ def straight_lining(work: Work, limits: SignalLimits) -> Signal | None:
     else:
         words = f"{runs.share * 100:.0f} % of {runs.n} answers are the same, at most {runs.longest} in a row."
     if runs.others is not None:
-        words += f" {runs.others * 100:.0f} % of the other judges' answers are the same as the most frequent one."
+        words += f" The other judges gave that answer {runs.others * 100:.0f} % of the time."
     evidence = {"n": runs.n, "longest": runs.longest, "share": runs.share, "others": runs.others}
     return Signal("straight_lining", words, ProposedAction.LOOK, evidence)
 
