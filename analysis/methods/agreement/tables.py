@@ -11,7 +11,7 @@ AGREEMENT = Table(
     "agreement",
     "Agreement",
     (
-        "Krippendorff's alpha (ordinal) by dimension, split of the pairs and judges, with 95 % intervals "
+        "Krippendorff's alpha (ordinal) by dimension, group of pairs and group of judges, with 95 % intervals "
         "over topics and judges (for experts: over topics). The corrected crowd excludes people with a "
         "spam probability above {spam_threshold} on the dimension. Without the least competent quarter: "
         "the least competent people (share {least_competent}) on each dimension are excluded, but at "
@@ -66,7 +66,7 @@ AGREEMENT_AC1 = Table(
     "agreement_ac1",
     "Agreement by Gwet's AC1",
     (
-        "Gwet's AC1 by dimension, split of the pairs and judges, with 95 % intervals over topics and "
+        "Gwet's AC1 by dimension, group of pairs and group of judges, with 95 % intervals over topics and "
         "judges (for experts: over topics). It measures exact agreement and stays high if nearly all "
         "judgments are the same. Judges and splits are the same as for Krippendorff's alpha."
     ),

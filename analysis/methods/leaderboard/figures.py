@@ -185,8 +185,9 @@ FIGURES = (
         "grades_of_systems",
         "Mean grades of systems",
         (
-            "Mean grade of each system, scaled to 1 (worst of its topic) to the same best grade in every topic, by "
-            "dimension, with 95 % bootstrap intervals over topics. All people together count as one system."
+            "Mean grade of each system, by dimension. Grades are scaled so that in every topic the worst response has "
+            "1 and the best has the same grade. With 95 % bootstrap intervals over topics. All people together count "
+            "as one system."
         ),
         (
             "Points with intervals, one row for each system, one colour for each origin and one panel for "
