@@ -107,7 +107,10 @@ class Preloader:
         """Start a module with its arguments (`["celery", "-A", ...]`); None if the preloader cannot do it now."""
         if not self.check() or any(fd >= LOW_DESCRIPTORS for fd in fds):
             return None
+        # A program must not begin when nobody waits for it any more: another one has been started in its place.
+        begin_before = time.monotonic() + START_WITHIN / 2
         request = {"arguments": arguments, "name": name, "env": env, "death_signal": int(death_signal), "fds": fds}
+        request["begin_before"] = begin_before
         self._socket.settimeout(START_WITHIN)
         try:
             with open_private(log) as output:
@@ -170,6 +173,8 @@ def _become(request: dict[str, Any], fds: list[int], supervisor: int) -> NoRetur
         while os.getppid() != supervisor and time.monotonic() < deadline:
             time.sleep(0.001)
         die_with_parent(supervisor, request["death_signal"])
+        if time.monotonic() > request["begin_before"]:
+            sys.exit(1)
         _prctl(PR_SET_NAME, request["name"].encode()[:15])
         _take_over(fds, request["fds"])
         os.environ.clear()

@@ -76,7 +76,7 @@ class AdoptedProcess:
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # somebody else has buried it
+            except ChildProcessError:  # it has been reaped elsewhere
                 self.returncode = -signal.SIGKILL
             else:
                 self.returncode = os.waitstatus_to_exitcode(status) if pid else None
@@ -142,7 +142,7 @@ def wait_for(processes: list[Process], seconds: float) -> None:
         time.sleep(0.02)
 
 
-def bury_orphans(groups: set[int]) -> None:
+def reap_orphans(groups: set[int]) -> None:
     """Reap ended processes of these process groups that were left to us because their parents ended before them."""
     while True:
         try:

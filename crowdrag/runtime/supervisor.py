@@ -20,7 +20,7 @@ from crowdrag.runtime import processes as runtime_processes
 from crowdrag.runtime.data_folder import EXIT_ALREADY_RUNNING, REPOSITORY, AlreadyRunning, DataFolder, Problem
 from crowdrag.runtime.postgres import Postgres
 from crowdrag.runtime.preloader import Preloader
-from crowdrag.runtime.processes import Reaper, bury_orphans, kill_group, rotate, spawn, tail, wait_for
+from crowdrag.runtime.processes import Reaper, kill_group, reap_orphans, rotate, spawn, tail, wait_for
 from crowdrag.runtime.service_monitor import Service, ServiceMonitor
 from crowdrag.runtime.valkey import Valkey
 
@@ -65,7 +65,7 @@ class Supervisor:
         self._last_space = 0.0
         self._reaper: Reaper | None = None
         self._preloader: Preloader | None = None
-        # The process groups of all services that were started: what is left of them is ours to bury.
+        # The process groups of all services that were started: processes left from them are reaped here.
         self._groups: set[int] = set()
         self.phase = "starting"
 
@@ -213,7 +213,7 @@ class Supervisor:
         if self._preloader is not None:
             self._preloader.check()
         self._groups |= {monitor.process.pid for monitor in self.monitors if monitor.process is not None}
-        bury_orphans(self._groups)
+        reap_orphans(self._groups)
         for monitor in self.monitors:
             rotate(monitor.service.log)
         self.write_status()
