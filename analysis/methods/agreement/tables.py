@@ -68,7 +68,7 @@ AGREEMENT_AC1 = Table(
     (
         "Gwet's AC1 by dimension, group of pairs and group of judges, with 95 % intervals over topics and "
         "judges (for experts: over topics). It measures exact agreement and stays high if nearly all "
-        "judgments are the same. Judges and splits are the same as for Krippendorff's alpha."
+        "judgments are the same. Judges and groups are the same as for Krippendorff's alpha."
     ),
     (*AGREEMENT.columns[:3], estimate("ac1", "AC1", n="items"), count("items", "Units")),
     across=("split",),
