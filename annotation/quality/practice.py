@@ -38,7 +38,7 @@ def pair() -> PracticePair:
         a=gettext(
             "Sunlight looks white, but it is made of many colours [0]. The air spreads blue light much more than red "
             "light. So blue light reaches our eyes from all sides, and the sky looks blue [0, 2]. In the evening, the "
-            "light travels a longer way through the air. Most of the blue is gone by then, and the sky looks red [3]."
+            "light travels farther through the air. Most of the blue is gone by then, and the sky looks red [3]."
         ),
         b=gettext(
             "Many people like the colour blue!! The sky is blue because of the light [1]. Clouds are white or grey. "
