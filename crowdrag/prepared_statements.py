@@ -6,11 +6,12 @@ from functools import cache
 from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 
 M = TypeVar("M", bound=Model)
+Row = tuple[Any, ...]
 
 
 @contextmanager
@@ -38,12 +39,31 @@ def cursor() -> Iterator[CursorWrapper]:
         driver.prepare_threshold = None
 
 
-def row(statement: str, parameters: dict[str, Any]) -> tuple[Any, ...] | None:
+def row(statement: str, parameters: dict[str, Any]) -> Row | None:
     """Return the first row of a prepared statement; None if there is none."""
     with cursor() as prepared:
         prepared.execute(statement, parameters)
-        values_of_row: tuple[Any, ...] | None = prepared.fetchone()
+        values_of_row: Row | None = prepared.fetchone()
     return values_of_row
+
+
+def first_row(statement: str, parameters: dict[str, Any]) -> Row | None:
+    """Return the first row of the first statement of a request, which must only read.
+
+    It takes the place of Django's check of the connection (`CONN_HEALTH_CHECKS`), which is a statement of its own: if
+    the server has closed the connection since the last request, the statement runs again on a new one.
+    """
+    is_unchecked = connection.connection is not None and connection.health_check_enabled
+    if not is_unchecked or connection.health_check_done or connection.in_atomic_block:
+        return row(statement, parameters)
+    connection.health_check_done = True
+    try:
+        return row(statement, parameters)
+    except (OperationalError, InterfaceError):
+        if connection.is_usable():
+            raise
+        connection.close()
+        return row(statement, parameters)
 
 
 def array(values: Sequence[int | float]) -> str:

@@ -20,7 +20,8 @@ class SessionStore(db.SessionStore):
         """Return the session's data; a missing or expired session is replaced by a new one under another key."""
         key = self.session_key or ""
         # Django's keys are letters and digits; the database could not even be queried for some others.
-        row = prepared_statements.row(_SESSION, {"key": key, "now": timezone.now()}) if key.isalnum() else None
+        stored = {"key": key, "now": timezone.now()}
+        row = prepared_statements.first_row(_SESSION, stored) if key.isalnum() else None
         if row is None:
             self._session_key = None
             return {}

@@ -10,6 +10,7 @@ from psycopg.types.numeric import Int8
 from crowdrag import prepared_statements
 from crowdrag.assignments.lifecycle import LEASE_OVER, LEAST_RENEWAL
 from crowdrag.assignments.problems import NotAllowed
+from crowdrag.studies.access import OwnRow, Row
 from crowdrag.studies.models import Participant
 
 from ..enums import HOLDING, AssignmentState
@@ -19,13 +20,19 @@ from .lifecycle import ASSIGNMENTS
 # States that do not count as judged: the slot is free for others.
 NOT_JUDGED = (AssignmentState.RETURNED, AssignmentState.TIMED_OUT)
 
-_THEIRS: Final = f"""
-    SELECT {prepared_statements.columns(Assignment, "mine")} FROM annotation_assignment mine
-    JOIN annotation_questionnaire sheet ON sheet.id = mine.questionnaire_id
-    JOIN annotation_campaign c ON c.id = sheet.campaign_id
-    WHERE mine.external_id = %(external_id)s AND mine.participant_id = %(participant)s AND c.id = %(campaign)s
-        AND c.has_slots
-"""  # noqa: S608 -- names of columns
+# An assignment in the URL, if it is the participant's own. Keys of campaigns are in the range of the database.
+OWN_ASSIGNMENT: Final = OwnRow(
+    columns=prepared_statements.columns(Assignment, "mine"),
+    join="""LEFT JOIN (
+            annotation_assignment mine
+            JOIN annotation_questionnaire sheet ON sheet.id = mine.questionnaire_id
+            JOIN annotation_campaign c ON c.id = sheet.campaign_id AND c.has_slots
+        ) ON mine.external_id = %(external_id)s AND mine.participant_id = person.id AND c.id = %(campaign)s""",
+    parameters=lambda campaign_id, assignment_id: {
+        "external_id": assignment_id,
+        "campaign": Int8(campaign_id if campaign_id < 2**63 else 0),
+    },
+)
 _RENEW: Final = """
     UPDATE annotation_assignment SET lease_until = %(until)s WHERE id = %(assignment)s AND state = %(assigned)s
 """
@@ -52,12 +59,8 @@ def lease_length(campaign: Campaign) -> timedelta:
     return timedelta(minutes=campaign.lease_minutes)
 
 
-def find_assignment_of(*, participant: Participant, campaign: int, external_id: str) -> Assignment | None:
-    """Return an assignment of this participant in a campaign with slots; None if it is another participant's."""
-    arguments = {"external_id": external_id, "participant": Int8(participant.pk), "campaign": Int8(campaign)}
-    row = prepared_statements.row(_THEIRS, arguments) if external_id and campaign < 2**63 else None
-    if row is None:
-        return None
+def read_assignment(participant: Participant, row: Row) -> Assignment:
+    """Return the assignment in a row of `OWN_ASSIGNMENT`."""
     assignment = prepared_statements.instance(Assignment, row)
     assignment.participant = participant
     return assignment

@@ -4,9 +4,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.db import connection, transaction
-from psycopg.types.numeric import Int8
 
-from crowdrag import prepared_statements
 from crowdrag.assignments.lifecycle import storable_text
 from crowdrag.assignments.problems import LeftStudy
 
@@ -19,8 +17,7 @@ S = AssignmentState
 LONGEST_COMMENT: Final = 10_000
 DONE: Final = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
 
-# Items with a response that was erased at its writer's request, which nobody can judge. A subquery by keys, since it
-# runs after each answer.
+# Items with a response that was erased at its writer's request, which nobody can judge.
 _GONE = """
     SELECT gone.item_id FROM annotation_questionnaireitem gone
     JOIN annotation_item i ON i.id = gone.item_id
@@ -53,8 +50,6 @@ _OPEN = f"""
 """  # noqa: S608 -- a constant
 # In the order of the page.
 _MISSING = f"{_OPEN} ORDER BY 4, 5"
-# The number of open questions is shown after each answer.
-_LEFT = f"SELECT count(*) FROM ({_OPEN}) AS open"  # noqa: S608 -- a constant
 
 
 class MissingAnswer(NamedTuple):
@@ -73,13 +68,6 @@ def missing_answers(assignment: Assignment) -> list[MissingAnswer]:
     with connection.cursor() as cursor:
         cursor.execute(_MISSING, {"assignment": assignment.pk, "questionnaire": assignment.questionnaire_id})
         return [MissingAnswer(*row[:3]) for row in cursor.fetchall()]
-
-
-def count_missing(assignment: Assignment) -> int:
-    """Return the number of open questions."""
-    parameters = {"assignment": Int8(assignment.pk), "questionnaire": Int8(assignment.questionnaire_id)}
-    counted = prepared_statements.row(_LEFT, parameters)
-    return counted[0] if counted else 0
 
 
 @transaction.atomic

@@ -17,7 +17,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST
 
 from crowdrag.assignments.problems import LeftStudy, WorkProblem
-from crowdrag.studies.access import consented_page, participant_page
+from crowdrag.studies.access import Row, consented_page, own_row_page, participant_page
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Participant
 from writing.assignments.forms import ReturnForm
@@ -219,11 +219,11 @@ BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Callable[..., HttpResponseBase]:
     """Turn a function that stores something and returns its result into a view of the judge's own questionnaire."""
 
-    @participant_page
+    @own_row_page(leases.OWN_ASSIGNMENT)
     @require_POST
     @wraps(store)
-    def page(request: HttpRequest, participant: Participant, campaign_id: int, assignment_id: str) -> HttpResponse:
-        held = _find_assignment(participant, campaign_id, assignment_id)
+    def page(request: HttpRequest, participant: Participant, row: Row) -> HttpResponse:
+        held = leases.read_assignment(participant, row)
         return _respond(lambda: store(request, held), held)
 
     return page
@@ -301,22 +301,9 @@ def submit(request: HttpRequest, participant: Participant, campaign_id: int, ass
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
-def _find_assignment(participant: Participant, campaign_id: int, external_id: str) -> Assignment:
-    """Return the assignment like `own`, but without the relations that only pages need."""
-    held = leases.find_assignment_of(participant=participant, campaign=campaign_id, external_id=external_id)
-    if held is None:
-        raise Http404
-    return held
-
-
 def _saved(stored: Judgment | CheckAnswer | ItemConfidence) -> dict[str, Any]:
     held = stored.assignment
-    content = {
-        "saved": True,
-        "revision": stored.revision,
-        "lease_until": held.lease_until,
-        "left": submission.count_missing(held),
-    }
+    content = {"saved": True, "revision": stored.revision, "lease_until": held.lease_until}
     return content | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
 
 

@@ -20,12 +20,13 @@ registered audit sinks (the audit log is one). The view names the participant wi
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
@@ -41,6 +42,21 @@ from .navigation import inbox
 from .participants import consents
 
 View = Callable[..., HttpResponseBase]
+Row = prepared_statements.Row
+
+
+@dataclass(frozen=True)
+class OwnRow:
+    """A row that belongs to a participant and is read along with them: `join` joins it to the table `person`.
+
+    The first of its `columns` is its key. `parameters` returns those of the join from the arguments of the URL.
+    """
+
+    columns: str
+    join: str
+    parameters: Callable[..., dict[str, Any]]
+
+
 # Called for each access with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None).
 AuditSink = Callable[..., object]
 # Responses that show no data: redirects, or no content.
@@ -49,16 +65,22 @@ _audit_sinks: list[AuditSink] = []
 # Session entry: study's key (as a string, since sessions are JSON) -> participant's key.
 SESSION_PARTICIPANTS = "participants"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
-# Sent with every request of every participant.
-_PARTICIPANT_SQL = f"""
-    SELECT {prepared_statements.columns(Participant, "person")}, {prepared_statements.columns(Study, "study")}
-    FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
-    WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s AND person.erased_at IS NULL
-    AND study.deletion_requested_at IS NULL
-    ORDER BY person.id LIMIT 1
-"""  # noqa: S608 -- names of columns
-_PARTICIPANT_COLUMNS = len(Participant._meta.concrete_fields)
+_PARTICIPANT_COLUMNS, _STUDY_COLUMNS = len(Participant._meta.concrete_fields), len(Study._meta.concrete_fields)
 
+
+def _participant_sql(columns: str = "", join: str = "") -> str:
+    """Return the statement that every request of every participant starts with."""
+    theirs = f"{prepared_statements.columns(Participant, 'person')}, {prepared_statements.columns(Study, 'study')}"
+    return f"""
+        SELECT {theirs}{columns}
+        FROM studies_participant person JOIN studies_study study ON study.id = person.study_id {join}
+        WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s AND person.erased_at IS NULL
+        AND study.deletion_requested_at IS NULL
+        ORDER BY person.id LIMIT 1
+    """  # noqa: S608 -- names of columns
+
+
+_PARTICIPANT_SQL = _participant_sql()
 
 ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
 
@@ -162,15 +184,44 @@ def participant_page(view: View) -> View:
     @wraps(view)
     def checked(request: HttpRequest, taking_part: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
         participant = _session_participant(request, taking_part)
-        if participant is None:
-            page_language.activate_browser_language(request)
-            return render(request, "studies/entry/open_link_again.html", status=403)
-        request.participant = participant  # type: ignore[attr-defined]
-        page_language.activate_study_language(participant.study)
-        return view(request, participant, *args, **kwargs)
+        return _let_in(request, participant) or view(request, participant, *args, **kwargs)
 
     checked.access = "participant"  # type: ignore[attr-defined]
     return checked
+
+
+def own_row_page(own: OwnRow) -> Callable[[View], View]:
+    """Let in participants like `participant_page`, and read a row of theirs in the same statement.
+
+    The view gets the participant, and the row in place of the arguments of the URL. Without such a row, it is 404.
+    """
+    statement = _participant_sql(f", {own.columns}", own.join)
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def checked(request: HttpRequest, taking_part: str, **kwargs: Any) -> HttpResponseBase:
+            row = _session_row(request, statement, {"slug": taking_part} | own.parameters(**kwargs)) or ()
+            participant, own_row = _read_participant(row), row[_PARTICIPANT_COLUMNS + _STUDY_COLUMNS :]
+            if refused := _let_in(request, participant):
+                return refused
+            if own_row[0] is None:
+                raise Http404
+            return view(request, participant, own_row)
+
+        checked.access = "participant"  # type: ignore[attr-defined]
+        return checked
+
+    return decorate
+
+
+def _let_in(request: HttpRequest, participant: Participant | None) -> HttpResponseBase | None:
+    """Set up a request for its participant; return the refusal of a visitor who is none."""
+    if participant is None:
+        page_language.activate_browser_language(request)
+        return render(request, "studies/entry/open_link_again.html", status=403)
+    request.participant = participant  # type: ignore[attr-defined]
+    page_language.activate_study_language(participant.study)
+    return None
 
 
 def consented_page(activity: str) -> Callable[[View], View]:
@@ -271,12 +322,20 @@ def _refuse_or_redirect(request: HttpRequest, participant: Participant, name: st
 
 
 def _session_participant(request: HttpRequest, slug: str) -> Participant | None:
+    return _read_participant(_session_row(request, _PARTICIPANT_SQL, {"slug": slug}))
+
+
+def _session_row(request: HttpRequest, statement: str, parameters: dict[str, Any]) -> Row | None:
     keys = request.session.get(SESSION_PARTICIPANTS, {}).values()
     if not keys:
         return None
-    row = prepared_statements.row(_PARTICIPANT_SQL, {"keys": prepared_statements.array(list(keys)), "slug": slug})
-    if row is None:
+    return prepared_statements.row(statement, {"keys": prepared_statements.array(list(keys))} | parameters)
+
+
+def _read_participant(row: Row | None) -> Participant | None:
+    if not row:
         return None
     participant = prepared_statements.instance(Participant, row[:_PARTICIPANT_COLUMNS])
-    participant.study = prepared_statements.instance(Study, row[_PARTICIPANT_COLUMNS:])
+    study_end = _PARTICIPANT_COLUMNS + _STUDY_COLUMNS
+    participant.study = prepared_statements.instance(Study, row[_PARTICIPANT_COLUMNS:study_end])
     return participant

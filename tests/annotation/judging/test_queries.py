@@ -28,10 +28,10 @@ def statements(sheet: JudgingPage, name: str, body: object) -> list[str]:
 
 def test_an_answer_and_a_report_of_times_are_a_few_statements() -> None:
     sheet = JudgingPage()
-    # Session, person, assignment, and what was sent; after an answer, what is left.
-    assert len(statements(sheet, "answer", sheet.answer())) == 5
-    assert len(statements(sheet, "answer", sheet.answer(value=-1, revision=2))) == 5
-    assert len(statements(sheet, "time", sheet.times())) == 4
+    # Session, person with assignment, and what was sent.
+    assert len(statements(sheet, "answer", sheet.answer())) == 3
+    assert len(statements(sheet, "answer", sheet.answer(value=-1, revision=2))) == 3
+    assert len(statements(sheet, "time", sheet.times())) == 3
 
 
 @pytest.mark.parametrize("long_way", [False, True])

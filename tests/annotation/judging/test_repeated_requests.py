@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.enums import AssignmentState
-from annotation.judging import submission
+from annotation.judging import views
 from annotation.models import Assignment, CheckAnswer, ItemTime, Judgment
 from tests.annotation.judge_actions import answer_all
 from tests.annotation.judging.judging_page import JudgingPage
@@ -78,13 +78,13 @@ def test_an_answer_is_acknowledged_after_its_commit(monkeypatch: pytest.MonkeyPa
     """Whoever looks from another connection when the answer is out, sees it."""
     sheet = JudgingPage()
     seen: list[int] = []
-    left = submission.count_missing
+    acknowledge = views._saved
 
-    def look(assignment: Assignment) -> int:
+    def look(stored: Judgment) -> dict[str, Any]:
         # What is said is put together after the store: from another connection the answer must be there by then.
         seen.extend(together([lambda: Judgment.objects.count()]))
-        return left(assignment)
+        return acknowledge(stored)
 
-    monkeypatch.setattr(submission, "count_missing", look)
+    monkeypatch.setattr(views, "_saved", look)
     assert sheet.post("answer", sheet.answer()).status_code == 200
     assert seen == [1]
