@@ -12,6 +12,7 @@ from analysis.stats.agreement import count_values
 from analysis.stats.bootstrap import Floats, resample_weights
 from analysis.stats.mace_resampled import Resampled, resample
 from analysis.stats.random_streams import key
+from analysis.stats.threads import map_in_threads
 
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
 from .reusable_fits import ReusableFit, ReusableFits, Votes
@@ -139,10 +140,11 @@ def fit(
         rng = named_rng(seed, f"mace {name} {dimension.name}")
         requests.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
     models = _models(requests, settings, report)
-    fits = []
-    for request, model in zip(requests, models, strict=True):
-        rng = named_rng(seed, f"labels {name} {request.dimension.name}")
-        fits.append(request.fit(model, rng if settings.averages else None))
+    rngs = [named_rng(seed, f"labels {name} {request.dimension.name}") for request in requests]
+    fits = map_in_threads(
+        lambda number: requests[number].fit(models[number], rngs[number] if settings.averages else None),
+        range(len(requests)),
+    )
     return Fitted(pool, tuple(fits))
 
 

@@ -11,6 +11,7 @@ from analysis.stats import bradley_terry
 from analysis.stats.bootstrap import Floats
 from analysis.stats.labels import gold
 from analysis.stats.random_streams import KeyedRng
+from analysis.stats.threads import map_in_threads
 from analysis.stats.unique_columns import unique_columns
 
 from ..inputs.arrays import Ints
@@ -258,11 +259,7 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
         step(f"Grades: draw {begin:,} of {draws:,}")
         outcome, weight = (part[order] for part in draw(block))
         different = unique_columns(rows.begin, outcome, weight)
-        fitted = np.empty((2, len(different.group), rows.start.shape[1]), dtype=np.float32)
-        for first in range(0, len(different.group), _PROBLEMS_AT_ONCE):
-            some = slice(first, first + _PROBLEMS_AT_ONCE)
-            fits = rows.fit(different.group[some], different.column[some], outcome, weight)
-            fitted[:, some] = fits.grade, fits.merit
+        fitted = rows.fit_in_batches(different.group, different.column, outcome, weight)
         imputed[:, :, block] = fitted[:, different.positions[graded.problem], graded.position[:, None]]
     grade, merit = imputed
     variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
@@ -278,6 +275,17 @@ class _Rows:
         self.first, self.second = c.first[order], c.second[order]
         self.start = np.full((len(c.problems), int(graded.position.max(initial=0)) + 1), np.nan)
         self.start[graded.problem, graded.position] = graded.merit
+
+    def fit_in_batches(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> Halves:
+        """Grade some problems for some draws; return grades and merits, shape (2, n, places)."""
+        fitted = np.empty((2, len(problem), self.start.shape[1]), dtype=np.float32)
+
+        def fit(some: slice) -> None:
+            grades = self.fit(problem[some], column[some], outcome, weight)
+            fitted[:, some] = grades.grade, grades.merit
+
+        map_in_threads(fit, [slice(n, n + _PROBLEMS_AT_ONCE) for n in range(0, len(problem), _PROBLEMS_AT_ONCE)])
+        return fitted
 
     def fit(self, problem: Ints, column: Ints, outcome: Floats, weight: Floats) -> bradley_terry.Grades:
         """Grade some problems for some draws; the results have shape (n, places)."""

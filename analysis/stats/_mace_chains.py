@@ -36,7 +36,7 @@ Flags = NDArray[np.bool_]
 Places = NDArray[np.int32]  # half the width of an index: they are read and written all the time
 _EVEN = 0.5  # minimum effective share of the chains after an annealing step, computed from their weights
 _EDGE = 1e-6  # sampled spam probabilities stay this far from 0 and 1, where the logarithm is infinite
-_AT_ONCE = 2**16  # approximate votes times chains in one lookup, which keeps them in the processor's cache
+_AT_ONCE = 2**18  # approximate votes times chains in one lookup, which keeps them in the processor's cache
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Block:
     value: Labels  # (votes, 1)
     judges: Ints  # (votes,): index among judges with a table
     strides: Places  # (votes, 1): how far the judge's position moves if the vote is true
-    offsets: Ints  # (votes, 1): start of the judge's gains for the label of the vote
+    offsets: Places  # (votes, 1): start of the judge's gains for the label of the vote
     untabled: tuple[tuple[int, int, int], ...]  # item, label and judge of votes by judges without a table
 
 
@@ -227,7 +227,8 @@ class Chains:
             # Positions of the judges without these items, and the start of the gains for their votes on them.
             position = state.position.take(block.judges, axis=0)
             position -= block.strides * (label.take(block.item, axis=0) == block.value)
-            weight = (block.sums @ self.gain.take(position + block.offsets)).reshape(len(block.items), labels, chains)
+            position += block.offsets
+            weight = (block.sums @ self.gain.take(position)).reshape(len(block.items), labels, chains)
             for item, value, annotator in block.untabled:
                 weight[item, value] += state.gain[value, annotator]
             weight *= power[block.parts].astype(np.float32)[:, None, None]
@@ -239,6 +240,7 @@ class Chains:
             new_labels = _drawn(weight, chance.take(block.items, axis=0))
             if not moves.all():
                 new_labels[~moves] = label[~moves]
+            position -= block.offsets
             position += block.strides * (new_labels.take(block.item, axis=0) == block.value)
             state.label[block.items], state.position[block.judges] = new_labels, position
         self._parameters(state, power, is_moving, rngs)
@@ -300,7 +302,7 @@ class Chains:
                     value=value.astype(np.int8)[:, None],
                     judges=judges,
                     strides=votes.strides[judges, value][:, None],
-                    offsets=(votes.begin[judges] * labels + value * votes.sizes[judges])[:, None],
+                    offsets=(votes.begin[judges] * labels + value * votes.sizes[judges]).astype(np.int32)[:, None],
                     untabled=tuple(
                         zip(
                             rest_row.tolist(),
