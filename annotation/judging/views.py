@@ -126,7 +126,7 @@ def own(participant: Participant, campaign_id: int, external_id: str) -> Assignm
     assignments = Assignment.objects.filter(
         participant=participant, questionnaire__campaign=campaign_id, questionnaire__campaign__has_slots=True
     )
-    along = ("questionnaire__campaign__study", "participant")
+    along = ("questionnaire__campaign__study", "questionnaire__campaign__instructions", "participant")
     return get_object_or_404(assignments.select_related(*along), external_id=external_id)
 
 

@@ -15,10 +15,27 @@ from django.utils import translation
 from annotation.judging import questionnaire_content, response_layout
 
 register = template.Library()
-# The responses of a large campaign, with a few thousand characters each.
+# The responses of a large campaign, with a few thousand characters each, and items with one or two of them.
 MOST_RESPONSES: Final = 1000
+MOST_ITEMS: Final = 500
 # The questions of a few campaigns, at each position on the page and with each answer.
 MOST_QUESTIONS: Final = 4000
+# What stands below the questions of as many items.
+MOST_CONTROLS: Final = 1000
+
+
+@register.simple_tag
+def item_texts(number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str) -> str:
+    """Return what is judged in an item as HTML; it is the `number`th of so many."""
+    return _item_texts(number, shown, of, kind, language, translation.get_language())
+
+
+@register.simple_tag
+def item_controls(
+    item: int, confidence: questionnaire_content.Confidence, is_last: bool, assignment: object | None
+) -> str:
+    """Return the controls below an item's questions as HTML; `assignment` is None in a preview."""
+    return _item_controls(item, confidence, is_last, assignment is not None, translation.get_language())
 
 
 @register.simple_tag
@@ -33,6 +50,22 @@ def question_field(question: questionnaire_content.Question, name: str, language
     if question.answer is not None and question.answer.justification:
         return _rendered(question, name, language)
     return _question(question, name, language, translation.get_language())
+
+
+@lru_cache(MOST_ITEMS)
+def _item_texts(
+    number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str, _read_in: str
+) -> str:
+    context = {"number": number, "shown": shown, "of": of, "kind": kind, "language": language}
+    return get_template("annotation/judging/_item_texts.html").render(context)
+
+
+@lru_cache(MOST_CONTROLS)
+def _item_controls(
+    item: int, confidence: questionnaire_content.Confidence, is_last: bool, is_assigned: bool, _read_in: str
+) -> str:
+    context = {"item": item, "confidence": confidence, "is_last": is_last, "is_assigned": is_assigned}
+    return get_template("annotation/judging/_item_controls.html").render(context)
 
 
 @lru_cache(MOST_RESPONSES)

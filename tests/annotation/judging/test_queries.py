@@ -101,3 +101,20 @@ def test_a_response_is_laid_out_once_and_escaped() -> None:
     assert "<li>one &lt;b&gt;</li>" in first
     assert judging.response_text("- one <b>\n- two [0]") is first
     assert judging.response_text("another") != first
+
+
+def test_what_stands_around_the_questions_is_rendered_once_for_all() -> None:
+    shown = questionnaire_content.ShownItem(7, "Why <b>?", "", (questionnaire_content.Side("A", "One [0]."),))
+    texts = judging.item_texts(2, shown, 15, "PAIRWISE", "en")
+    assert "Why &lt;b&gt;?" in texts
+    assert judging.item_texts(2, shown, 15, "PAIRWISE", "en") is texts
+    gone = questionnaire_content.replace(shown, sides=(questionnaire_content.Side("A", ""),), is_gone=True)
+    assert "One [" not in judging.item_texts(2, gone, 15, "PAIRWISE", "en")
+    sure, unsure = (questionnaire_content.Confidence(is_unsure, 1) for is_unsure in (False, True))
+    controls = [judging.item_controls(7, said, False, None) for said in (sure, unsure)]
+    assert ["checked" in each for each in controls] == [False, True]
+    assert judging.item_controls(7, sure, False, None) is controls[0]
+    assert "data-reports" in judging.item_controls(7, sure, False, object())
+    assert "data-reports" not in controls[0]
+    with translation.override("de"):
+        assert judging.item_controls(7, sure, False, None) != controls[0]
