@@ -15,7 +15,7 @@ STANDARD = {
     "methods_paragraph", "problems", "formats",
 }  # fmt: skip
 #: Words that end in -ing and are nouns of the field.
-NOUNS = {"fine", "judging", "planning", "polling", "screening", "string", "training", "tuning", "wording", "writing"}
+NOUNS = {"judging", "planning", "polling", "screening", "string", "training", "wording", "writing"}
 #: Names that say nothing of what they hold, and how many functions still use each. These numbers only fall.
 VAGUE = {
     "found": 4, "said": 3, "told": 3, "mine": 1, "own": 1, "there": 0, "given": 1, "made": 1, "place": 5, "wanted": 2,

@@ -25,9 +25,9 @@ def describe_lengths(facts: RunFacts) -> str:
 
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
     """Build the template context of the page about responses, with the tables of several methods."""
-    from .. import writing_page  # imports the tables of all methods
+    from .. import response_page  # imports the tables of all methods
 
-    return writing_page.page_context(study, state, query)
+    return response_page.page_context(study, state, query)
 
 
 PAGE = Page(50, "writing_results", "writing/", "Text statistics", "analysis/methods/writing.html", page_context)

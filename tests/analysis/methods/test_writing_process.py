@@ -167,7 +167,7 @@ def test_pay_of_judges_by_hand(study):
 
 
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
-    monkeypatch.setattr("analysis.methods.writing_page.RESPONSES_PER_PAGE", 4)
+    monkeypatch.setattr("analysis.methods.response_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
     run = analyse(study)
     text = visit(study, "writing/").content.decode()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...protocols import Document, Generator, NoLikelihoodsError, Query
 from ..uplift_labels import LabelledQuery, prompt
 from .embeddings import BiEncoder, Floats, contains_answer, is_relevant, text
-from .fine_tuning import fine_tune
+from .fine_tuner import fine_tune
 from .protocol import (
     AT_ONCE,
     AnswerSteps,

@@ -21,9 +21,9 @@ import numpy as np
 from ... import qa_metrics
 from ...protocols import Document, Generator, Message, Output, Prompt, Query
 from ..uplift_labels import QUESTION, LabelledQuery, reference
-from . import fine_tuning
+from . import fine_tuner
 from .embeddings import Embed, embedder, text
-from .fine_tuning import Classifier
+from .fine_tuner import Classifier
 from .protocol import (
     AnswerSteps,
     Baseline,
@@ -108,7 +108,7 @@ class Adaptive(StepwiseMethod):
                 f"training questions is like this. Use more questions, or set a label for the others."
             )
         watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
-        classifier = fine_tuning.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
+        classifier = fine_tuner.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
         classifier.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
         self._classifier = classifier
 
@@ -118,7 +118,7 @@ class Adaptive(StepwiseMethod):
 
     def load(self, folder: Path) -> None:
         """Load what `save` wrote."""
-        self._classifier = fine_tuning.load(folder / _FOLDER, LABELS, self.settings)
+        self._classifier = fine_tuner.load(folder / _FOLDER, LABELS, self.settings)
 
     def complexity(self, question: str) -> Complexity:
         """Predict the number of steps that a question needs."""

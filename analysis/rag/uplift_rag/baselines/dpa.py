@@ -25,7 +25,7 @@ from ...entailment import PromptedEntailment as Entailing
 from ...protocols import Document, Generator, Message, Prompt, Query
 from .. import reranker
 from ..uplift_labels import LabelledQuery, prompt
-from . import dpa_training
+from . import dpa_trainer
 from .protocol import (
     AnswerSteps,
     Baseline,
@@ -153,7 +153,7 @@ class Dpa(StepwiseMethod):
         extra = augmented(preferences, training.generator, training.report) if self.augments else []
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
-        dpa_training.train(self._trained, [*preferences, *extra], self.settings, held_out=preferred(training.held_out),
+        dpa_trainer.train(self._trained, [*preferences, *extra], self.settings, held_out=preferred(training.held_out),
                            rng=training.rng, report=training.report)  # fmt: skip
 
     def save(self, folder: Path) -> None:

@@ -12,7 +12,7 @@ from analysis.experiments.uplift_rag import compute, outcomes, questions
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
 from analysis.rag.generation import loader
 from analysis.rag.protocols import Document, Output, Prompt
-from analysis.rag.uplift_rag.baselines import dpa_training
+from analysis.rag.uplift_rag.baselines import dpa_trainer
 from analysis.rag.uplift_rag.uplift_labels import read, reference
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
@@ -46,8 +46,8 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     def full(*_anything) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(dpa_training._Learning, "_whole", full)
-    monkeypatch.setattr(dpa_training._Learning, "_in_parts", full)
+    monkeypatch.setattr(dpa_trainer._Learning, "_whole", full)
+    monkeypatch.setattr(dpa_trainer._Learning, "_in_parts", full)
     methods = ["naive", "replug", "dpa"]
     run = lifecycle.wait(services.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
     found = rows(run)

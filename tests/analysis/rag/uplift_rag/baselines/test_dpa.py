@@ -12,7 +12,7 @@ from analysis.rag.generation import model_cache
 from analysis.rag.protocols import Output
 from analysis.rag.uplift_rag import reranker
 from analysis.rag.uplift_rag import training as uplift_training
-from analysis.rag.uplift_rag.baselines import dpa, dpa_training
+from analysis.rag.uplift_rag.baselines import dpa, dpa_trainer
 from analysis.rag.uplift_rag.baselines.dpa import ALIGNMENT, Dpa, preferred
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
 from analysis.rag.uplift_rag.training import TrainingMemoryError
@@ -66,15 +66,15 @@ def test_the_losses_are_those_of_a_plain_loop():
     uplift = [[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, -0.5], [0.0, 0.0]]
     logits = torch.tensor(rng.normal(size=(9, 2)), requires_grad=True)
     s = (logits[:, 1] - logits[:, 0]).tolist()
-    found = dpa_training.losses(logits, torch.tensor([u for each in uplift for u in each]), [4, 3, 2])
+    found = dpa_trainer.losses(logits, torch.tensor([u for each in uplift for u in each]), [4, 3, 2])
     expected = plainly([s[:4], s[4:7], s[7:]], uplift)
     np.testing.assert_allclose([float(each.detach()) for each in found], expected, rtol=1e-6)
 
 
 def test_documents_that_change_nothing_have_no_loss():
-    assert dpa_training.losses(torch.zeros((3, 2)), torch.zeros(3), [3]) == []
+    assert dpa_trainer.losses(torch.zeros((3, 2)), torch.zeros(3), [3]) == []
     # All equally aligned: nothing to compare, but to tell.
-    assert len(dpa_training.losses(torch.zeros((2, 2)), torch.ones(2), [2])) == 1
+    assert len(dpa_trainer.losses(torch.zeros((2, 2)), torch.ones(2), [2])) == 1
 
 
 def test_the_shortest_combination_is_that_of_a_fine_grid():
@@ -82,7 +82,7 @@ def test_the_shortest_combination_is_that_of_a_fine_grid():
     grid = [(a, b, 200 - a - b) for a in range(201) for b in range(201 - a)]
     for _ in range(25):
         gradients = rng.normal(size=(3, 4)) + rng.normal(size=4)
-        found = dpa_training.weights(gradients)
+        found = dpa_trainer.weights(gradients)
         assert found.min() >= 0
         assert found.sum() == pytest.approx(1)
         shortest = np.linalg.norm((np.array(grid) / 200) @ gradients, axis=1).min()
@@ -94,7 +94,7 @@ def test_the_shortest_combination_is_that_of_a_fine_grid():
 
 @pytest.mark.parametrize("gradients", [[[1.0, 0.0]] * 3, [[1.0, 0.0], [-2.0, 0.0]], [[3.0, 4.0]]])
 def test_equal_opposite_and_single_gradients(gradients):
-    found = dpa_training.weights(np.array(gradients))
+    found = dpa_trainer.weights(np.array(gradients))
     assert found.sum() == pytest.approx(1)
     length = {3: 1.0, 2: 0.0, 1: 5.0}[len(gradients)]
     assert np.linalg.norm(found @ np.array(gradients)) == pytest.approx(length)
@@ -103,10 +103,10 @@ def test_equal_opposite_and_single_gradients(gradients):
 def test_an_objective_that_is_done_has_no_weight():
     logits = torch.zeros((2, 2), requires_grad=True)
     parts = [logits[0, 0] * 3, (logits**2).sum(), logits[1, 1]]
-    found = dpa_training.weigh(parts, logits)
+    found = dpa_trainer.weigh(parts, logits)
     assert found[1] == 0
     assert sum(found) == pytest.approx(1)
-    assert dpa_training.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
+    assert dpa_trainer.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
 
 
 def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
@@ -161,9 +161,9 @@ def test_questions_are_written_anew_in_five_ways_and_what_does_not_hold_is_left_
 
 def test_the_reranker_learns_from_new_questions_too(encoder, monkeypatch):
     seen: list[list[str]] = []
-    train = dpa_training.train
+    train = dpa_trainer.train
     monkeypatch.setattr(
-        dpa_training, "train",
+        dpa_trainer, "train",
         lambda model, labelled, *args, **named: seen.append([each.query.question for each in labelled])
         or train(model, labelled, *args, **named),
     )  # fmt: skip
@@ -180,11 +180,11 @@ def test_the_epoch_that_held_out_queries_like_best_is_kept(encoder):
     report = lambda done, total, _message: seen.append((done, total))  # noqa: E731
     method.fit(type(data)(data.labelled, data.held_out, generator, np.random.default_rng(0), report))
     assert seen[0] == (1, 6)
-    watched = [dpa_training._example(method._fitted(), each) for each in data.held_out]
-    kept = dpa_training.loss(method._fitted(), watched)
+    watched = [dpa_trainer._example(method._fitted(), each) for each in data.held_out]
+    kept = dpa_trainer.loss(method._fitted(), watched)
     untrained = Dpa(settings(encoder, epochs=1, learning_rate=1e-12), augments=False)
     untrained.fit(training(planted(6), generator))
-    assert kept < dpa_training.loss(untrained._fitted(), watched)
+    assert kept < dpa_trainer.loss(untrained._fitted(), watched)
 
 
 def weights(model) -> np.ndarray:
@@ -227,7 +227,7 @@ def test_too_little_memory_trains_fewer_queries_at_a_time_to_the_same_weights(en
 
 
 def test_the_rate_and_the_end_of_training_are_those_that_are_set(encoder):
-    learning = dpa_training._Learning(
+    learning = dpa_trainer._Learning(
         reranker.start(encoder, rng=np.random.default_rng(0), device="cpu"),
         settings(encoder, warm_up=0.5, learning_rate=1.0), steps=4,
     )  # fmt: skip
