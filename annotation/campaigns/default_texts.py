@@ -79,10 +79,12 @@ published.
 
 ## What we record
 
-We record nothing outside the questionnaire, and nothing before you agree here. While you judge, we record:
+We record nothing that you do outside the practice and the questionnaire, and no answers before you agree here. We
+record:
 
 - **Your answers.** Your answer to each question, when you gave it and how often you changed it. The reasons that you
-  write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you leave one.
+  write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you leave one. Your
+  answers in the practice, if there is one.
 - **Your reading time.** How long you viewed each pair or response, and how often you came back to it.
 - **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 

@@ -185,9 +185,9 @@ FIGURES = (
         "grades_of_systems",
         "Mean grades of systems",
         (
-            "Mean grade of each system, by dimension. Grades are scaled so that in every topic the worst response has "
-            "1 and the best has the same grade. With 95 % bootstrap intervals over topics. All people together count "
-            "as one system."
+            "Mean grade of each system, by dimension. Grades are scaled so that the worst response of each topic has "
+            "grade 1, and the best response has the same top grade in all topics. With 95 % bootstrap intervals over "
+            "topics. All people together count as one system."
         ),
         (
             "Points with intervals, one row for each system, one colour for each origin and one panel for "

@@ -48,7 +48,7 @@ ORDER_DIFFERENCES = Table(
         "Differences of Krippendorff's alpha, with 95 % intervals over topics and judges. Largest: "
         "largest absolute difference between both orders together and one of them, or between first and "
         "later items, without an interval. Signed: one order minus the other, or first minus later "
-        "items. An interval that includes 0 shows no effect."
+        "items. If an interval includes 0, the data do not show an effect."
     ),
     (
         DIMENSION,
