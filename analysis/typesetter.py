@@ -34,6 +34,8 @@ def visible(text: str) -> str:
 
     Texts in studies are not trusted: a name must not imitate another one, or reorder a line.
     """
+    if text.isprintable():  # then it has none of these characters
+        return text
     return "".join(_shown(character, before) for before, character in zip(" " + text, text, strict=False))
 
 

@@ -33,7 +33,7 @@ def draw(spec: Spec, form: str) -> bytes:
     if form == "svg":
         return _svg(json.dumps(spec)).encode()
     if form == "png":
-        return vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=2)
+        return vl_convert.svg_to_png(_svg(json.dumps(spec)), scale=2)
     if form == "pdf":
         return typesetter.picture_pdf(_svg(json.dumps(spec)), alt=spec["description"])
     if form == "json":
@@ -41,7 +41,7 @@ def draw(spec: Spec, form: str) -> bytes:
     raise UnknownChartError(f"There is no chart format {form!r}. Formats: {', '.join(MEDIA_TYPES)}.")
 
 
-# The files of a run hold each chart as SVG and PDF, and both reports hold it again.
+# The files of a run hold each chart as SVG, PNG and PDF, and both reports hold it again.
 @lru_cache(maxsize=64)
 def _svg(spec: str) -> str:
     import vl_convert

@@ -9,7 +9,7 @@ from pathlib import Path
 from crowdrag.jobs.models import Run
 
 from .. import reports
-from ..figures import figure, renderer
+from ..figures import renderer
 from ..tables import run_tables
 from . import bibliography, builder, documents, latex
 from .types import Report
@@ -152,10 +152,10 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
     for name in run_tables.names(run):
         for form in TABLE_TYPES:
             yield f"{name}.{form}", table(run, name, form)
-    for name, spec in figure.specifications(run):
-        for form in renderer.MEDIA_TYPES:
-            yield f"{FIGURES}/{name}.{form}", renderer.draw(spec, form)
     report = reports.report(run)
+    for chart in report.charts:
+        for form in renderer.MEDIA_TYPES:
+            yield f"{FIGURES}/{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
     yield "README.md", readme(report)
     for name, (written, _type) in WRITERS.items():
         yield name, written(report)

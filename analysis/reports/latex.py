@@ -28,11 +28,13 @@ TURNED = 1.6
 
 def write(table: DisplayTable, *, source: str = "") -> bytes:
     """Write a table as LaTeX; long tables use longtable, which breaks over pages."""
-    packages = rf"\usepackage{{{','.join(_packages(table))}}}"
+    formatted = [cells(table, row) for row in table.rows]
+    size, is_turned = _fit(table, formatted)
+    packages = rf"\usepackage{{{','.join(_packages(table, is_turned))}}}"
     lines = [
         f"% {packages}  % \\usepackage[T1]{{fontenc}} and textcomp; letters beyond Latin need LuaLaTeX or XeLaTeX",
         *([f"% {comment(source)}"] if source else []),
-        *(_long(table) if _is_long(table) else _short(table)),
+        *(_long if _is_long(table) else _short)(table, _body(table, formatted), size, is_turned),
     ]
     return ("\n".join(lines) + "\n").encode()
 
@@ -59,16 +61,15 @@ def escape(text: str) -> str:
     return "".join("{-}" * len(part) if _DASHES.fullmatch(part) else part.translate(_ESCAPED) for part in parts)
 
 
-def _packages(table: DisplayTable) -> list[str]:
+def _packages(table: DisplayTable, is_turned: bool) -> list[str]:
     more = ["longtable"] if _is_long(table) else []
-    return ["booktabs", *more, *([("pdflscape" if more else "rotating")] if _fit(table)[1] else [])]
+    return ["booktabs", *more, *([("pdflscape" if more else "rotating")] if is_turned else [])]
 
 
-def _fit(table: DisplayTable) -> tuple[str, bool]:
+def _fit(table: DisplayTable, formatted: list[list[Cell]]) -> tuple[str, bool]:
     """Return the font size at which a table fits a page, and whether it must be rotated."""
-    written = [cells(table, row) for row in table.rows]
     width = sum(
-        2 + max([_heading(column.label), *(len(str(row[at])) for row in written)])
+        2 + max([_heading(column.label), *(len(str(row[at])) for row in formatted)])
         for at, column in enumerate(table.columns)
     )
     for is_turned in (False, True):
@@ -86,8 +87,7 @@ def _is_long(table: DisplayTable) -> bool:
     return len(table.rows) > LONGEST
 
 
-def _short(table: DisplayTable) -> list[str]:
-    size, is_turned = _fit(table)
+def _short(table: DisplayTable, body: list[str], size: str, is_turned: bool) -> list[str]:
     kind = "sidewaystable" if is_turned else "table"
     return [
         rf"\begin{{{kind}}}",
@@ -99,15 +99,14 @@ def _short(table: DisplayTable) -> list[str]:
         r"\toprule",
         _head(table),
         r"\midrule",
-        *_body(table),
+        *body,
         r"\bottomrule",
         r"\end{tabular}",
         rf"\end{{{kind}}}",
     ]
 
 
-def _long(table: DisplayTable) -> list[str]:
-    size, is_turned = _fit(table)
+def _long(table: DisplayTable, body: list[str], size: str, is_turned: bool) -> list[str]:
     return [
         *([r"\begin{landscape}"] if is_turned else []),
         *([rf"\begingroup{size}\setlength{{\tabcolsep}}{{3pt}}"] if size else []),
@@ -123,7 +122,7 @@ def _long(table: DisplayTable) -> list[str]:
         r"\endhead",
         r"\bottomrule",
         r"\endlastfoot",
-        *_body(table),
+        *body,
         r"\end{longtable}",
         *([r"\endgroup"] if size else []),
         *([r"\end{landscape}"] if is_turned else []),
@@ -143,11 +142,11 @@ def _head(table: DisplayTable) -> str:
     return _line(heads)
 
 
-def _body(table: DisplayTable) -> list[str]:
+def _body(table: DisplayTable, formatted: list[list[Cell]]) -> list[str]:
     lines = []
-    for row in table.rows:
+    for row in formatted:
         parts: list[str] = []
-        for column, cell in zip(table.columns, cells(table, row), strict=True):
+        for column, cell in zip(table.columns, row, strict=True):
             parts += [escape(cell.text), *_interval(cell)] if column.low else [escape(cell.text)]
         lines.append(_line(parts))
     return lines

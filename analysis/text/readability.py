@@ -181,9 +181,16 @@ def _without_accents(word: str) -> str:
 
 def _token_syllables(token: str) -> int:
     """Count the syllables of a token, summed over the parts of a compound ("well-known"); 0 without letters."""
+    return _token_syllables_kept(token) if len(token) <= _LONGEST_KEPT else _count_token_syllables(token)
+
+
+def _count_token_syllables(token: str) -> int:
     if not _LETTER.search(token):
         return 0
     return sum(syllables(part) for part in _PART.findall(token))
+
+
+_token_syllables_kept = lru_cache(maxsize=1 << 16)(_count_token_syllables)
 
 
 def _sentences(text: str) -> list[str]:

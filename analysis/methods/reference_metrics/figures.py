@@ -54,7 +54,7 @@ FIGURES = (
         "Metrics against grades",
         (
             "Spearman's rho between metrics and grades by dimension, with 95 % bootstrap intervals over "
-            "topics. 1 means that the metric ranks responses like people, 0 that it ranks them at random."
+            "topics. 1 means that the metric ranks responses as people do, 0 that it ranks them at random."
         ),
         "Points with intervals by dimension, one panel for each ranking, one mark and colour for each metric.",
         tables=("reference_metrics",),
