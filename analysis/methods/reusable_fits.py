@@ -50,13 +50,17 @@ def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: AveragedPost
 
 
 def packed(values: np.ndarray) -> str:
-    """Encode integers below 32,768 as text."""
-    return base64.b85encode(zlib.compress(values.astype("<i2").tobytes())).decode()
+    """Encode integers from 0 to 32,767 as text: the bytes of each, a colon, and the compressed numbers in base64."""
+    size = 1 if values.max(initial=0) < 128 else 2
+    return f"{size}:{base64.b64encode(zlib.compress(values.astype(f'<i{size}').tobytes(), 1)).decode()}"
 
 
 def unpacked(text: str) -> NDArray[np.int16]:
     """Decode integers from the text of `packed`."""
-    return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
+    size, colon, content = text.partition(":")
+    if not colon:  # as earlier analyses have it
+        return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
+    return np.frombuffer(zlib.decompress(base64.b64decode(content)), dtype=f"<i{size}").astype(np.int16)
 
 
 @dataclass(frozen=True, eq=False)
