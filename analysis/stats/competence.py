@@ -36,8 +36,11 @@ _CONCENTRATIONS = np.geomspace(0.5, 200, 16)
 # information, they cannot distinguish a mixed crowd from a crowd of equals. In a crowd of equals, every annotator would
 # seem well known.
 _EXPECTED = -0.5 * np.square(np.log(_CONCENTRATIONS / 2.0) / 0.5)
+_A, _B = (_MEANS[:, None] * _CONCENTRATIONS).ravel(), ((1 - _MEANS)[:, None] * _CONCENTRATIONS).ravel()
+_LOG_BETA, _PRIOR = scipy.special.betaln(_A, _B), np.tile(_EXPECTED, len(_MEANS))
 # Candidate similarity of strategies: concentrations of Dirichlet distributions around the common strategy.
 _ALIKE = np.geomspace(0.5, 100, 12)
+_LOG_GAMMA = scipy.special.gammaln(_ALIKE)
 # Keeps probabilities away from 0 and 1, where the logarithm is infinite.
 _LEAST = 1e-12
 
@@ -172,17 +175,13 @@ class _Chain:
     def _learn_people(self, counts: Floats, rng: np.random.Generator) -> None:
         """Draw the population distributions of spam probabilities and strategies from annotators with judgments."""
         spam, strategy = self.spam[self.judged], self.strategy[self.judged]
-        a = (_MEANS[:, None] * _CONCENTRATIONS).ravel()
-        b = ((1 - _MEANS)[:, None] * _CONCENTRATIONS).ravel()
-        density = (
-            (a - 1) * np.log(spam).sum() + (b - 1) * np.log1p(-spam).sum() - len(spam) * scipy.special.betaln(a, b)
-        )
-        density += np.tile(_EXPECTED, len(_MEANS))
-        best = int(np.argmax(density + rng.gumbel(size=len(a))))
-        self.prior = (float(a[best]), float(b[best]))
+        density = (_A - 1) * np.log(spam).sum() + (_B - 1) * np.log1p(-spam).sum() - len(spam) * _LOG_BETA
+        density += _PRIOR
+        best = int(np.argmax(density + rng.gumbel(size=len(_A))))
+        self.prior = (float(_A[best]), float(_B[best]))
         # The common strategy approximates the label distribution of all spammed judgments.
         self.common = rng.dirichlet(counts / max(1.0, counts.sum() / (10 * len(strategy))) + 1.0)
         around = _ALIKE[:, None] * self.common
         density = ((around - 1) * np.log(strategy).sum(axis=0)).sum(axis=1)
-        density += len(strategy) * (scipy.special.gammaln(_ALIKE) - scipy.special.gammaln(around).sum(axis=1))
+        density += len(strategy) * (_LOG_GAMMA - scipy.special.gammaln(around).sum(axis=1))
         self.alike = float(_ALIKE[int(np.argmax(density + rng.gumbel(size=len(_ALIKE))))])
