@@ -77,7 +77,7 @@ MIDDLEWARE = [
     "crowdrag.request_limits.refuse_bad_port",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "crowdrag.content_policy.send_policy",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "crowdrag.operations.health.probes",
     "crowdrag.operations.metrics.count_requests",

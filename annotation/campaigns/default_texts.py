@@ -60,13 +60,13 @@ due time is at the top of the page.
 
 ## Pay and review
 
-**We never refuse to pay you because of your opinion**, even if nobody else agrees. A person reviews each questionnaire.
+**We never refuse to pay you because of your opinion**, even if nobody else agrees. A person decides about each questionnaire.
 They look more closely if you finished faster than anyone can read, or if most answers are the same.{checks} If we do
 not accept your work, we tell you why, and you can ask for another review. There are no tricks: the page has all the
 information you need to answer.
 """)
 _CHECKS: Final = _(
-    "They also look more closely if an attention check failed. Attention checks tell you which answer to select."
+    "They also look more closely if you fail an attention check. These checks tell you which answer to select."
 )
 
 _CONSENT: Final = _("""\

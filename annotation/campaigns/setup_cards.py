@@ -108,7 +108,11 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
 
 def _judges(campaign: Campaign) -> str:
     per_person = campaign.questionnaires_per_person
-    most = f"at most {count(per_person, 'questionnaire')} per person" if per_person else "no limit per person"
+    most = (
+        f"at most {count(per_person, 'questionnaire')} per person"
+        if per_person
+        else "no limit on questionnaires per person"
+    )
     judges = f"{count(campaign.k, 'judge')} per questionnaire"
     return f"{judges}, {count(campaign.minutes, 'minute')} each, {most}."
 

@@ -81,7 +81,7 @@ class WritingPlan(models.Model):
         help_text="Shown to writers. Used to estimate the hourly pay until someone has written a response.",
     )
     lease_hours = models.PositiveSmallIntegerField(
-        "Hours until an inactive task is released",
+        "Hours of inactivity before a task is given to someone else",
         default=24,
         validators=within(1, 2000),
         help_text="Counted from the writer's last activity. The text is kept.",

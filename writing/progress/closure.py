@@ -14,7 +14,7 @@ def work_in_progress(study: Study) -> Iterator[str]:
         yield "The writing plan is open. Close it first."
     tasks = WritingTask.objects.filter(study=study, is_imported=False)
     if claimed := tasks.filter(state=TaskState.CLAIMED).count():
-        yield f"Responses being written: {claimed}. Wait until they are submitted or released."
+        yield f"Responses being written: {claimed}. Wait until they are submitted or returned, or their time is over."
 
 
 def payments(study: Study) -> Iterator[str]:

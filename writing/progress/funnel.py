@@ -40,7 +40,11 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
     consents = consents.filter(text__name=plan.consent_text.name) if plan and plan.consent_text else consents.none()
     answers = SurveyAnswers.objects.filter(task__in=tasks, survey__kind=SurveyKind.ENTRY)
     steps = [
-        ("arrived", "Opened a link", people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE))),
+        (
+            "arrived",
+            "Continued from the link",
+            people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE)),
+        ),
         ("consented", "Consented", people_of(consents)),
         ("claimed", "Claimed a task", people_of(tasks)),
         ("answered", "Answered the questions before writing", people_of(answers, "task__participant")),

@@ -112,7 +112,7 @@ FIGURES = (
         "Citations by rank",
         (
             "Probability that the passage at a rank (from 0) is cited, by origin and style, with 95 % "
-            "bootstrap intervals over topics."
+            "intervals over topics."
         ),
         "Lines of citation probability over rank, a panel for each style and a line for each origin.",
         tables=("citation_ranks",),

@@ -42,7 +42,7 @@ FIGURES = (
         "Competence of judges",
         (
             "Participants by spam probability on each dimension (MACE). Competence is 1 minus spam "
-            "probability. The corrected crowd leaves out judgments above the dashed line at {spam_threshold}."
+            "probability. The corrected crowd leaves out participants above the dashed line at {spam_threshold}."
         ),
         "Histograms of the participants' spam probability, one for each dimension.",
         tables=("competence",),

@@ -169,7 +169,7 @@ FIGURES = (
         "Self-preference of models",
         (
             "Share of choices for a model's own response, by the model and by the gold label of people, on "
-            "the same pairs, by dimension. With 95 % bootstrap intervals over topics. Dashed line: one half."
+            "the same pairs, by dimension. With 95 % intervals over topics. Dashed line: one half."
         ),
         "Points with intervals by dimension, one colour for the model and one for the gold label.",
         tables=("model_self_preference",),

@@ -52,7 +52,7 @@ FIGURES = (
     Figure(
         "survey",
         "Survey",
-        "Share of each answer by question, with 95 % bootstrap intervals over topics.",
+        "Share of each answer by question, with 95 % intervals over topics.",
         "Bars of the share of each answer, one panel for each question.",
         tables=("survey",),
         draw=survey,

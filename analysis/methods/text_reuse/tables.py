@@ -29,7 +29,7 @@ TEXT_REUSE_SHARES = Table(
     "Text reuse by limit",
     (
         "Share of pairs of a statement and a cited passage with sentence-BLEU (orders up to 8) below a "
-        "limit, by style and origin. With 95 % bootstrap intervals over topics. A statement counts as "
+        "limit, by style and origin. With 95 % intervals over topics. A statement counts as "
         "copied if its BLEU is {reuse_limit} or more."
     ),
     (
