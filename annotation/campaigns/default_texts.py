@@ -60,7 +60,7 @@ due time is at the top of the page.
 
 ## Pay and review
 
-**We never refuse to pay you because of your opinion**, even if nobody else agrees. A person decides about each questionnaire.
+**We never refuse to pay you because of your opinion**, even if nobody else agrees. A person decides each case.
 They look more closely if you finished faster than anyone can read, or if most answers are the same.{checks} If we do
 not accept your work, we tell you why, and you can ask for another review. There are no tricks: the page has all the
 information you need to answer.

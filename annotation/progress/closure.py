@@ -15,7 +15,8 @@ def work_in_progress(study: Study) -> Iterator[str]:
         yield f"The campaign “{name}” is open. Close it first."
     assignments = Assignment.objects.filter(questionnaire__campaign__study=study, participant__is_simulated=False)
     if assigned := assignments.filter(state=AssignmentState.ASSIGNED).count():
-        yield f"Questionnaires being judged: {assigned}. Wait until they are submitted or returned, or their time is over."
+        waiting = "Wait until they are submitted or returned, or their time is over."
+        yield f"Questionnaires being judged: {assigned}. {waiting}"
 
 
 def payments(study: Study) -> Iterator[str]:

@@ -118,7 +118,8 @@ class WritingOrderForm(PromptForm):
     helps: ClassVar = {
         "prompt": (
             "The instructions that people get. {query}, {style}, {words}, {citing} and {passages} are filled in for "
-            "each topic and style. If you change it, a new version is saved, and its responses count as those of a new writer."
+            "each topic and style. If you change it, a new version is saved, and its responses count as those of "
+            "a new writer."
         ),
         "max_tokens": "Leave empty for four tokens per requested word. Reasoning models need more.",
     }

@@ -32,7 +32,8 @@ class ModelOrderFields(RequestBody):
     endpoint = serializers.CharField(max_length=100, help_text="Name of an available model.")
     prompt = serializers.CharField(
         max_length=LONGEST_PROMPT, required=False, allow_blank=True, default="",
-        help_text="Empty: the last prompt used. A different prompt is saved as a new version, and its answers count as those of a new judge or writer.",
+        help_text="Empty: the last prompt used. A different prompt is saved as a new version, and its answers count as "
+        "those of a new judge or writer.",
     )  # fmt: skip
     max_tokens = serializers.IntegerField(
         min_value=16,
