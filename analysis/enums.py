@@ -8,7 +8,7 @@ class Coders(models.TextChoices):
 
     CROWD = "crowd", "crowd"
     CORRECTED = "corrected", "corrected crowd"
-    CORRECTED_QUARTER = "corrected_quarter", "without the least competent quarter"
+    CORRECTED_QUARTER = "corrected_quarter", "without the least competent quarter of judges"
     EXPERT = "expert", "experts"
     MODEL = "model", "language models"
     POINTWISE = "pointwise", "pointwise"

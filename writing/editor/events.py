@@ -74,7 +74,7 @@ EVENT_KINDS = (
         _("pasting"),
         _("That you pasted text, how much, and what share of it is in a passage or in your own text."),
     ),
-    EventKind("f", ("on",), _("focus"), _("Whether this page has the keyboard focus.")),
+    EventKind("f", ("on",), _("focus"), _("Whether this page receives what you type.")),
     EventKind(
         "v", ("on",), _("visibility"), _("Whether this page is visible, or hidden behind another tab or window.")
     ),
@@ -89,7 +89,9 @@ EVENT_KINDS = (
     EventKind(
         "j", ("milliseconds",), _("clock"), _("That your device's clock was changed, or that the device was asleep.")
     ),
-    EventKind("h", ("digest",), _("checksum"), _("A checksum of your text, to prove that the record is complete.")),
+    EventKind(
+        "h", ("digest",), _("checksum"), _("A number computed from your text, to prove that the record is complete.")
+    ),
     EventKind(
         "a",
         ("clock", "width", "height", "touch"),

@@ -185,8 +185,8 @@ FIGURES = (
         "grades_of_systems",
         "Mean grades of systems",
         (
-            "Mean grade of each system, by dimension. Grades are scaled so that the worst response of each topic has "
-            "grade 1, and the best response has the same top grade in all topics. With 95 % bootstrap intervals over "
+            "Mean grade of each system, by dimension. Grades are scaled so that the worst possible grade is 1, "
+            "and the best possible grade is the same in all topics. With 95 % bootstrap intervals over "
             "topics. All people together count as one system."
         ),
         (

@@ -75,7 +75,8 @@ FIGURES = (
         "Text reuse",
         (
             "Cumulative share of pairs of a statement and a cited passage by sentence-BLEU (orders up to 8), "
-            "by style and origin. A curve that rises late means much copying. Dashed line: {reuse_limit}."
+            "by style and origin. A curve that rises late means much copying. From the dashed line at {reuse_limit} "
+            "on, a statement counts as copied."
         ),
         (
             "Curves of cumulative shares over BLEU from 0 to 100, one panel for each style and one curve for "
