@@ -87,13 +87,14 @@ def against_textbook(votes: Votes) -> list[dict]:
     priors = Priors(0.5, 0.5, 10.0, 0.1 / 3)
     fits = iterate(matrix, state, priors, max_iter=TEXTBOOK_ITERATIONS, tolerance=0.0)
     fast = best_time(lambda: iterate(matrix, state, priors, max_iter=TEXTBOOK_ITERATIONS, tolerance=0.0), 5)
-    gap = abs(fits.log_likelihood[0] - reached[0])
+    likelihood = float(fits.log_likelihood.sum())  # over the connected parts; there is one restart
+    gap = abs(likelihood - reached[0])
     return [
         {
             "name": "MACE against a textbook loop from equal starts: 1e-9 over the difference of log likelihoods",
             "ratio": 1e-9 / max(gap, 1e-16),
             "target": 1,
-            "detail": f"{fits.log_likelihood[0]:.9f} and {reached[0]:.9f} after {TEXTBOOK_ITERATIONS} iterations; "
+            "detail": f"{likelihood:.9f} and {reached[0]:.9f} after {TEXTBOOK_ITERATIONS} iterations; "
             f"{slow / fast:.0f} times faster",
         }
     ]
