@@ -21,6 +21,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from psycopg import errors
 
+# A form without files may be as large as `request_buffer.LARGEST_BUFFERED`, a request to the API as the setting
+# `API_MAX_BODY_BYTES`. Larger files than these are imported with the command, or in parts.
+#: The largest upload of an import, in bytes. The limits of its content are in `json_lines.Limits`,
+#: `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
+MAX_IMPORT_BYTES = 2 * 1024**3
+#: The largest file that a page or the API takes for a run, in bytes.
+MAX_UPLOAD_BYTES = 200 * 1024**2
+
 log = logging.getLogger(__name__)
 # While a file is received, the disk is checked each time that this many bytes have arrived.
 _CHECK_EVERY = 16 * 1024 * 1024

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.validators import UniqueValidator
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs.api import Started
 from crowdrag.jobs.models import Artifact

@@ -10,7 +10,8 @@ from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 
 from crowdrag.jobs import run_files
-from crowdrag.jobs.models import MAX_UPLOAD_BYTES, Upload
+from crowdrag.jobs.models import Upload
+from crowdrag.request_limits import MAX_UPLOAD_BYTES
 from crowdrag.studies.models import Study, User
 from writing.models import Style
 

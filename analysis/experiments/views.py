@@ -11,8 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.models import MAX_UPLOAD_BYTES, Run
+from crowdrag.jobs.models import Run
 from crowdrag.jobs.run_orders.views import order_run
+from crowdrag.request_limits import MAX_UPLOAD_BYTES
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study

@@ -17,7 +17,8 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse as api_reverse
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs import downloads

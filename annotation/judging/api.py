@@ -10,7 +10,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.serializers import IntegerFilter, StrictBooleanFilter
 from crowdrag.assignments import review_locks
 from crowdrag.studies.enums import AuditedContent, Role

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from django.conf import settings
@@ -20,30 +19,22 @@ from rest_framework.response import Response
 
 from crowdrag import request_limits
 from crowdrag.accounts import tokens
-from crowdrag.accounts.enums import Scope
 from crowdrag.accounts.models import ApiToken
 from crowdrag.studies.access import ARCHIVED, UNAUDITED_STATUSES, audit_subject, record_access
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.study.models import StudyQuerySet
 
-from . import rate_limits
+from . import permissions, rate_limits
 from .idempotency import answer_once
 from .pagination import KeysetPagination
+from .permissions import Need
 from .problems import Problem, filter_problem, validation_problem
 
 SAFE = ("GET", "HEAD")
 # Methods that return the current resource, with its ETag.
 SHOWING = (*SAFE, "PATCH", "PUT")
 M = TypeVar("M", bound=Model)
-
-
-@dataclass(frozen=True)
-class Need:
-    """The requirements of a method: a role in the study (None if there is no study), and a token scope."""
-
-    role: Role | None
-    scope: Scope = Scope.READ
 
 
 class Endpoint(generics.GenericAPIView[Any]):
@@ -176,10 +167,9 @@ class Endpoint(generics.GenericAPIView[Any]):
             raise exceptions.MethodNotAllowed(str(request.method))
         need = self.needs[method]
         if "study" in self.kwargs:
-            self._enter(self.kwargs["study"])
-            if need.role is not None and self.role < need.role:
-                raise Problem("forbidden", f"You need the role {need.role.label} or higher in this study.")
-        self._check_scope(need.scope)
+            self.study, self.role = permissions.enter(self.user, self.kwargs["study"])
+            permissions.check_role(need, self.role)
+        permissions.check_scope(need, self.token, getattr(self, "study", None))
         is_allowed = method in SAFE or method in self.open_when_archived
         if "study" in self.kwargs and self.study.is_archived and not is_allowed:
             raise Problem("conflict", ARCHIVED)
@@ -203,24 +193,6 @@ class Endpoint(generics.GenericAPIView[Any]):
         self._standing = rate_limits.take(user=self.user)
         if self._standing is not None and not self._standing.passes:
             raise Problem("limit", headers={"Retry-After": str(max(_round_up(self._standing.wait), 1))})
-
-    def _enter(self, slug: str) -> None:
-        study = Study.objects.for_user(self.user).with_role(self.user).filter(slug=slug).first()
-        if study is None:
-            raise Problem("not-found")
-        self.study = study
-        self.role = Role.OWNER if self.user.is_superuser else Role(study.role)  # type: ignore[attr-defined]
-
-    def _check_scope(self, scope: Scope) -> None:
-        if self.token is None:
-            return
-        study = getattr(self, "study", None)
-        held = tokens.scopes_in(self.token, study)
-        # Studies outside the token's scope must look as if they did not exist.
-        if study is not None and Scope.READ not in held:
-            raise Problem("not-found")
-        if scope not in held and not (study is None and scope == Scope.READ):
-            raise Problem("scope", f"Your token needs the scope {scope.value}.")
 
     def _check_size(self) -> None:
         if request_limits.has_no_length(self.request._request):

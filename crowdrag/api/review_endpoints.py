@@ -13,7 +13,8 @@ from crowdrag.assignments.review_locks import ReviewLock
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import User
 
-from .endpoints import Endpoint, Need
+from .endpoints import Endpoint
+from .permissions import Need
 from .problems import Problem
 from .serializers import RequestBody
 

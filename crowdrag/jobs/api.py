@@ -12,14 +12,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
+from crowdrag.request_limits import MAX_UPLOAD_BYTES
 from crowdrag.studies.enums import Role
 
 from . import kinds, lifecycle, run_files
 from .enums import RunState
-from .models import MAX_UPLOAD_BYTES, Artifact, Run, Upload
+from .models import Artifact, Run, Upload
 
 
 class RunRow(serializers.ModelSerializer[Run]):

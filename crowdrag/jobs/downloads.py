@@ -23,7 +23,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.permissions import Need
 from crowdrag.studies.access import audit_subject, audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Study

@@ -264,10 +264,6 @@ class Artifact(models.Model):
         return self.name
 
 
-#: The largest file that a page or the API takes for a run, in bytes. Larger ones are imported with the command.
-MAX_UPLOAD_BYTES = 200 * 1024 * 1024
-
-
 class Upload(models.Model):
     """One input file of a study, stored unchanged."""
 

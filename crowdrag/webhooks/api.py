@@ -13,7 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.studies.enums import Role

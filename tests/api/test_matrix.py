@@ -7,7 +7,8 @@ from django.urls import URLPattern
 from rest_framework.test import APIClient
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.views import UnknownAddress
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study

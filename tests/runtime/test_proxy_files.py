@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.utils import timezone
 
+from crowdrag.request_limits import MAX_IMPORT_BYTES
 from crowdrag.runtime.data_folder import REPOSITORY
 from tests.studies.test_access import ROUTES, filled
-from writing.corpus.imports.forms import MAX_IMPORT_BYTES
 
 PLACE = REPOSITORY / "docs" / "deployment"
 NGINX, CADDY = (PLACE / "nginx.conf").read_text(), (PLACE / "Caddyfile").read_text()

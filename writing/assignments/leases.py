@@ -1,16 +1,17 @@
 """Leases of writing tasks: how long a writer keeps a claimed task.
 
 A lease lasts for hours after the last activity, so that a laptop may sleep. Late writers may resume if the slot is
-free. The editor renews the lease: `LockedTask.renew_lease` in writing/editor/sessions.py.
+free.
 """
 
 import logging
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from crowdrag.assignments.lifecycle import LEASE_OVER
+from crowdrag.assignments.lifecycle import LEASE_OVER, LEAST_RENEWAL
 from crowdrag.assignments.problems import LeftStudy, NotAllowed, WorkProblem
 from crowdrag.studies.models import Participant
 
@@ -19,6 +20,9 @@ from ..enums import TaskState
 from ..models import WritingPlan, WritingTask
 from . import problems, slots, submission
 from .lifecycle import TASKS
+
+if TYPE_CHECKING:
+    from ..editor.sessions import LockedTask
 
 # For studies that no longer have a plan.
 DEFAULT = timedelta(hours=24)
@@ -47,6 +51,17 @@ def lease_length(study_id: int) -> timedelta:
 def plan_lease_length(plan: WritingPlan | None) -> timedelta:
     """Return the length of a plan's leases, or the default without a plan."""
     return DEFAULT if plan is None else timedelta(hours=plan.lease_hours)
+
+
+def renew(task: "LockedTask", *, now: datetime) -> None:
+    """Extend a claimed task's lease to the plan's length from now; the editor does so with everything it stores."""
+    if task.state != TaskState.CLAIMED:
+        return
+    hours = task.lease_hours or WritingPlan._meta.get_field("lease_hours").default
+    until = now + timedelta(hours=hours)
+    if task.lease_until is None or until - task.lease_until >= LEAST_RENEWAL:
+        task.lease_until = until
+        WritingTask.objects.filter(pk=task.pk, state=TaskState.CLAIMED).update(lease_until=until)
 
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import StrictBooleanFilter
 from crowdrag.studies.enums import AuditedContent, Role

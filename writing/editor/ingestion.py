@@ -15,6 +15,7 @@ from psycopg.types.numeric import Int8
 
 from crowdrag import prepared_statements
 
+from ..assignments import leases
 from ..enums import LONGEST_TEXT, LogSource, TaskState
 from ..models import EditingSession, LogBatch, WritingLog
 from . import codec, sessions
@@ -94,7 +95,7 @@ def receive(*, token: str, batch: Batch, now: datetime) -> Receipt:
     stored = _append(key, batch, payload, now, changes=batch.extent.changes)
     if stored is not None:
         task, fenced = stored
-        task.renew_lease(now)
+        leases.renew(task, now=now)
         return _receipt(batch, task, fenced)
     return _look_closer(key, batch, payload, now)
 
@@ -117,7 +118,7 @@ def _look_closer(key: sessions.TokenKey, batch: Batch, payload: bytes, now: date
         task.take_back()
     if _append(key, batch, payload, now, changes=False) is None:
         raise sessions.ClosedError("The writer withdrew in this moment.")
-    task.renew_lease(now)
+    leases.renew(task, now=now)
     return _receipt(batch, task, fenced)
 
 

@@ -14,11 +14,9 @@ from typing import Any
 from django.core import signing
 from django.db import connection, transaction
 
-from crowdrag.assignments.lifecycle import LEAST_RENEWAL
-
-from ..assignments import steps
+from ..assignments import leases, steps
 from ..enums import LogSource, TaskState
-from ..models import EditingSession, LogBatch, WritingLog, WritingPlan, WritingTask
+from ..models import EditingSession, LogBatch, WritingLog, WritingTask
 from . import codec, logs
 from .event_validation import Finish, RefusedError
 from .logs import SessionHistory, session_history
@@ -103,16 +101,6 @@ class LockedTask:
         """Whether the log accepts events: never after the writer withdrew."""
         return self.state in GROWING and not self.has_left
 
-    def renew_lease(self, now: datetime) -> None:
-        """Extend a claimed task's lease to the plan's length from now."""
-        if self.state != TaskState.CLAIMED:
-            return
-        hours = self.lease_hours or WritingPlan._meta.get_field("lease_hours").default
-        until = now + timedelta(hours=hours)
-        if self.lease_until is None or until - self.lease_until >= LEAST_RENEWAL:
-            self.lease_until = until
-            WritingTask.objects.filter(pk=self.pk, state=TaskState.CLAIMED).update(lease_until=until)
-
     def take_back(self) -> None:
         """Clear `finished_at`: a finished text must not change, so the writer must finish it again."""
         if self.finished_at is not None:
@@ -186,7 +174,7 @@ def open_session(*, task: WritingTask, device: Mapping[str, Any], now: datetime)
             opened_at=now,
             last_at=now,
         )
-        held.renew_lease(now)
+        leases.renew(held, now=now)
         held.take_back()
         history = session_history(log)
     text, others = _state(history)
@@ -277,7 +265,7 @@ def renew_token(*, task: WritingTask, number: int, now: datetime) -> TokenRenewa
         held = lock_task(task.pk)
         sessions = list(EditingSession.objects.filter(log__task=task, number__gte=number).order_by("number"))
         if held is not None and held.grows and sessions:
-            held.renew_lease(now)
+            leases.renew(held, now=now)
     if held is None or not held.grows:
         raise ClosedError("This text no longer accepts changes.")
     if not sessions or sessions[0].number != number:

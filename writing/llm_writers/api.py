@@ -9,7 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints import ListEndpoint, Need
+from crowdrag.api.endpoints import ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.jobs.api import RunRow
 from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Confirmed, ModelOrderFields, OfCalls, OrderEndpoint
 from crowdrag.llm.models import Endpoint as Model

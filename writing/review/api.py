@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Answer
 
 from crowdrag.api import review_endpoints
-from crowdrag.api.endpoints import Endpoint, ListEndpoint, Need
+from crowdrag.api.endpoints import Endpoint, ListEndpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import refusal_problem
 from crowdrag.api.review_endpoints import REVIEW_NEED, Assignee, Hold, NextWork, require_work
 from crowdrag.api.serializers import RequestBody, StrictBooleanFilter

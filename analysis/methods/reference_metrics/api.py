@@ -7,7 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs.api import RunRow

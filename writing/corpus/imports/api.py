@@ -11,14 +11,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from crowdrag.accounts.enums import Scope
-from crowdrag.api.endpoints import Endpoint, Need
+from crowdrag.api.endpoints import Endpoint
+from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem, validation_problem
 from crowdrag.jobs.api import RunRow
 from crowdrag.jobs.models import Run
+from crowdrag.request_limits import MAX_IMPORT_BYTES
 from crowdrag.studies.enums import Role
 
 from . import importers
-from .forms import MAX_IMPORT_BYTES, ImportForm
+from .forms import ImportForm
 
 
 class InputRow(serializers.Serializer[Any]):

@@ -13,9 +13,6 @@ from .importers import COLUMN_OPTIONS, FROM_ONE, OPTIONS, PASSAGE_LINES, STRICT,
 from .problems import BadInput, Problem, Problems
 from .sources import Member
 
-# The largest upload in bytes. Larger files are imported by the command, or in parts. The limits of the content are
-# in `json_lines.Limits`, `sources.MAX_ARCHIVE` and, for archives, analysis/archive/reader.py.
-MAX_IMPORT_BYTES = 2 * 1024**3
 # In characters; longer lists of questions must be uploaded as a file.
 MAX_PASTED = 200_000
 

@@ -14,12 +14,13 @@ from django_htmx.http import HttpResponseClientRedirect
 from crowdrag.jobs import kinds, run_files
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.jobs.views import redirect_to_started
+from crowdrag.request_limits import MAX_IMPORT_BYTES
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study, User
 
 from . import csv_citations, csv_files, importers, removal, response_files
-from .forms import MAX_IMPORT_BYTES, ColumnsForm, ImportForm, PasteForm
+from .forms import ColumnsForm, ImportForm, PasteForm
 from .importers import COLUMN_OPTIONS, COLUMNS, FROM_ONE, PASSAGE_LINES, Importer
 from .problems import BadInput, Problems
 
