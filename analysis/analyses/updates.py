@@ -75,7 +75,7 @@ def work(work: kinds.Work) -> Callable[[], None]:
     inputs = replace(inputs, similarity_scores=before.similarity_scores)
     earlier = ReusableFits(before, kept.pop(FITS), kept)
     results = compute(inputs, settings=settings, seed=run.seed, report=work.report, earlier=earlier)
-    since = mark["judgments"] - base.snapshot.mark.get("judgments", 0)
+    since = results.summary["judgments"] - base.summary["judgments"]
     return partial(_store, run, base, inputs, results, mark, taken_at, since)
 
 

@@ -66,16 +66,17 @@ not accept your work, we tell you why, and you can ask for another review. There
 information you need to answer.
 """)
 _CHECKS: Final = _(
-    "They also look more closely if you fail an attention check. These checks tell you which answer to select."
+    "They also look more closely if you fail an attention check. A check tells you which answer to select, or states "
+    "something impossible."
 )
 
 _CONSENT: Final = _("""\
 **Taking part is voluntary.** You can stop at any time and do not need to give a reason. On your dashboard you can
 withdraw and have your data erased. You do not need an account, only your personal link. If you withdraw and have your
-data erased, we delete the texts you wrote and the times of your answers. **We keep your answers**, but without anything
-that identifies you. We do not use them in later analyses, and someone else judges in your place. We also keep a short
-record: your pseudonym, which tasks you did and when, and what you are owed. We cannot take back what is already
-published.
+data erased, we delete the texts you wrote and the times of your answers. **We keep your answers in the
+questionnaires**, but without anything that identifies you. We do not use them in later analyses, and someone else
+judges in your place. We also keep a short record: your pseudonym, which tasks you did and when, and what you are
+owed. We cannot take back what is already published.
 
 ## What we record
 

@@ -141,7 +141,9 @@ def _eligibility(campaign: Campaign) -> str:
         rules.append(f"approval rate of at least {who['approval_rate']:g} %")
     if who.get("completed") is not None:
         rules.append(f"at least {who['completed']:,} completed tasks")
-    return f"Prolific only: {', '.join(rules)}." if rules else "Everybody may take part."
+    if not rules:
+        return "Everybody may take part."
+    return f"On Prolific: {', '.join(rules)}. Everybody with one of your own links may take part."
 
 
 def is_run_here(campaign: Campaign) -> bool:

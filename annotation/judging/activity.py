@@ -123,7 +123,9 @@ def questionnaire_size(campaign: Campaign) -> list[str]:
         )
     sentences = [items % {"n": size.items}, questions % {"n": size.questions}]
     if has_checks(campaign):
-        sentences.append(_("There may also be attention checks, which tell you which answer to select."))
+        sentences.append(
+            _("There may also be attention checks: they tell you what to select, or state something impossible.")
+        )
     return sentences
 
 
@@ -221,8 +223,8 @@ def erasure(campaign: Campaign, participant: Participant) -> list[str]:
     if not theirs.exists() and not trained.exists():
         return []
     gone = _(
-        "We erase the comments you wrote while judging and the times of your answers from this server. We also erase "
-        "your answers to practice examples and attention checks."
+        "We erase the reasons and comments you wrote while judging, your reading times and the times of your answers "
+        "from this server. We also erase your answers to practice examples and attention checks."
     )
     return [gone, _stays()]
 

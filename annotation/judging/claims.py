@@ -179,6 +179,8 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
 
     Raises
     ------
+    AnotherInHand
+        if the participant has another questionnaire in progress.
     TooLate
         if all its slots are held. The answers so far can still be submitted.
     WorkProblem
@@ -188,8 +190,10 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     if assignment.state == S.ASSIGNED:
         return assignment
     context = _claim_context(assignment.questionnaire.campaign, assignment.participant)
-    if assignment.state not in leases.NOT_JUDGED or context.in_state(S.ASSIGNED):
+    if assignment.state not in leases.NOT_JUDGED:
         raise NotAllowed(assignment, S.ASSIGNED)
+    if context.in_state(S.ASSIGNED):
+        raise problems.AnotherInHand
     if (problem := context.problem()) is not None:
         raise problem
     if (back := _resumed(assignment.pk, "", now)) is None:

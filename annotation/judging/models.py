@@ -23,6 +23,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(state=AssignmentState.ACCEPTED, is_included=True)
 
 
+# States whose names for researchers are terms that judges do not know.
+_STATUS: Final = {
+    AssignmentState.ASSIGNED: _("in progress"),
+    AssignmentState.TIMED_OUT: _("time over"),
+    AssignmentState.SURPLUS: _("extra"),
+}
+
+
 class Assignment(PaidWork):
     """A participant's work on one questionnaire, with its state."""
 

@@ -43,6 +43,13 @@ class EnoughJudged(WorkProblem):
         )
 
 
+class AnotherInHand(WorkProblem):
+    """The participant has another questionnaire in progress."""
+
+    def __init__(self) -> None:
+        super().__init__(_("You have another questionnaire in progress. Submit or return it first."))
+
+
 class TooLate(WorkProblem):
     """The lease has expired and another participant has the slot. The answers can still be submitted."""
 

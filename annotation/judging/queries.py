@@ -1,9 +1,6 @@
 """A judge's own questionnaires: state, messages, earnings."""
 
 from dataclasses import dataclass, field
-from typing import Final
-
-from django.utils.translation import gettext_lazy as _
 
 from crowdrag.assignments import undo
 from crowdrag.assignments.lifecycle import extra_payments
@@ -21,8 +18,6 @@ from .lifecycle import ASSIGNMENTS
 S = AssignmentState
 LATE = (S.TIMED_OUT, S.RETURNED)
 DONE = frozenset({S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS})
-# States whose names for researchers are terms that judges do not know.
-_STATUS: Final = {S.ASSIGNED: _("in progress"), S.TIMED_OUT: _("time over"), S.SURPLUS: _("extra")}
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,7 @@ class QuestionnaireRow:
     @property
     def status(self) -> str:
         """The state in the judge's words."""
-        state = S(self.assignment.state)
-        return str(_STATUS.get(state, state.label))
+        return self.assignment.status
 
     @property
     def can_contest(self) -> bool:

@@ -80,6 +80,11 @@ class PaidWork(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def status(self) -> str:
+        """The state in the participant's words."""
+        return str(self.get_state_display())  # type: ignore[attr-defined]
+
 
 class Transition(models.Model):
     """A state change with its cause; the record is append-only. The note is shown to the participant."""

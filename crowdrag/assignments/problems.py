@@ -19,7 +19,7 @@ class NotAllowed(WorkProblem):
 
     def __init__(self, work: PaidWork, after: str):
         self.work, self.after = work, after
-        super().__init__(work.TEXTS.not_allowed % {"state": work.get_state_display()})  # type: ignore[attr-defined]
+        super().__init__(work.TEXTS.not_allowed % {"state": work.status})
 
 
 class NeedsConsent(WorkProblem):

@@ -50,7 +50,9 @@ class TrialInRevision(WorkProblem):
     """A revision of a trial response was requested."""
 
     def __init__(self) -> None:
-        super().__init__(_("A reviewer asked you to revise a trial response. Revise it first. It is in your list."))
+        super().__init__(
+            _("A reviewer asked you to revise a trial response. Revise it first: it is on your dashboard.")
+        )
 
 
 class TrialEnded(WorkProblem):

@@ -109,7 +109,7 @@ def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:
         erased=Count("id", filter=_ERASED),
     )
     erased = figures["erased"]
-    notices = (f"{erased} erased before review, not paid yet",) if erased else ()
+    notices = (f"In addition, {erased} erased before review and not paid yet",) if erased else ()
     url = reverse("review_queue", args=[study.slug])
     assigned_url, oldest = f"{url}?assigned={assignees.MINE}", figures["oldest"]
     if not figures["n"]:

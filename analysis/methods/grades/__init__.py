@@ -31,9 +31,9 @@ def describe_grades(facts: RunFacts) -> str:
     return (
         f"For each topic and dimension, the merits of responses were fitted to the {source} with the Bradley-Terry "
         f"model with ties [@rao1967], with a threshold of {model.threshold:g} on the log scale. The fit is "
-        f"regularised by a virtual opponent of merit {model.dummy_merit:g}, against which every response wins and "
-        f"loses with a weight of {model.dummy_weight:g} [@gienapp2020]. A response's grade is {grade} by ascending "
-        "merit within its topic."
+        f"regularised by a virtual opponent of merit {model.dummy_merit:g} on the log scale, against which every "
+        f"response wins and loses with a weight of {model.dummy_weight:g} [@gienapp2020]. A response's grade is "
+        f"{grade} by ascending merit within its topic."
     )
 
 

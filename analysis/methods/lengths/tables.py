@@ -28,7 +28,7 @@ RESPONSES = Table(
         count("citations", "Citations"),
         count("cited_passages", "Cited passages"),
         Column("flesch", "Flesch", 1),
-        Column("source_flesch", "Flesch of sources", 1),
+        Column("source_flesch", "Flesch of cited passages", 1),
     ),
     is_whole=False,
     holds=Holds.WRITING,

@@ -83,7 +83,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _refuse(request, "full", 410, link)
     usable = enrolment.allowed_devices(link)
     if enrolment.device_of(request.headers) not in usable:
-        return _refuse(request, "device", 403, link)
+        return _refuse(request, "device", 403, link, came_before=caller.came_before)
     if request.method == "POST":
         return _enrol(request, caller)
     context = {
@@ -158,9 +158,9 @@ def _enrol(request: HttpRequest, caller: Visitor) -> HttpResponse:
 
 
 def _refuse(
-    request: HttpRequest, problem: str, status: int, link: EntryLink | None = None, reason: str = ""
+    request: HttpRequest, problem: str, status: int, link: EntryLink | None = None, **more: Any
 ) -> HttpResponse:
-    context: dict[str, Any] = {"problem": problem, "reason": reason, "link": link}
+    context: dict[str, Any] = {"problem": problem, "link": link} | more
     context["taking_part"] = link and link.study
     if link and problem == "device":
         context |= {

@@ -50,8 +50,8 @@ class WithdrawForm(forms.Form):
     )
     is_sure = forms.BooleanField(label=_("I understand that this cannot be undone."))
 
-    def __init__(self, *args: Any, has_withdrawn: bool = False, **options: Any) -> None:
+    def __init__(self, *args: Any, can_keep: bool = True, **options: Any) -> None:
         super().__init__(*args, **options)
-        if has_withdrawn:
+        if not can_keep:
             choice = self.fields["choice"]
             choice.choices, choice.initial = [("erase", _("Erase my data"))], "erase"  # type: ignore[attr-defined]

@@ -118,7 +118,7 @@ def forget_browser(request: HttpRequest, participant: Participant) -> HttpRespon
 @never_cache
 def withdraw(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Explain the choices of withdrawal, and carry out the chosen one."""
-    form = WithdrawForm(request.POST or None, has_withdrawn=participant.withdrawn_at is not None)
+    form = WithdrawForm(request.POST or None, can_keep=_can_keep(participant))
     if request.method == "POST" and form.is_valid():
         return _withdraw(request, participant, form.cleaned_data["choice"])
     return _show_withdrawal(request, participant, form)
@@ -140,10 +140,20 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
         return _ask_for_key(request, key_form)
     activate_study_language(link.study)
     is_answered = "choice" in request.POST or "is_sure" in request.POST
-    form = WithdrawForm(request.POST if is_answered else None, has_withdrawn=link.participant.withdrawn_at is not None)
+    form = WithdrawForm(request.POST if is_answered else None, can_keep=_can_keep(link.participant))
     if form.is_valid():
         return _withdraw(request, link.participant, form.cleaned_data["choice"])
     return _show_withdrawal(request, link.participant, form, key_form.cleaned_data["key"])
+
+
+def _has_begun(participant: Participant) -> bool:
+    """Return whether a participant has consented or done anything, and did not just open the link."""
+    return Consent.objects.filter(participant=participant).exists() or bool(activities.erasure_notes(participant))
+
+
+def _can_keep(participant: Participant) -> bool:
+    """Return whether withdrawing without erasure is a choice: not twice, and not before anything was done."""
+    return participant.withdrawn_at is None and _has_begun(participant)
 
 
 def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
@@ -153,6 +163,7 @@ def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
 
 def _show_withdrawal(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
     context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
+    context |= {"has_begun": _has_begun(participant), "can_keep": _can_keep(participant)}
     context |= {"owed": activities.owed(participant), "payer": links.paying_platform(participant)}
     context |= {"awaited": activities.pending(participant), "erasure": activities.erasure_notes(participant)}
     return render(request, "studies/participants/withdraw.html", context, status=422 if form.errors else 200)

@@ -11,7 +11,7 @@ from analysis.inputs import snapshots
 from analysis.methods.reusable_fits import FITS
 from analysis.models import ResultTable
 from analysis.tables import run_tables
-from annotation.enums import AssignmentState, CampaignState
+from annotation.enums import AssignmentState, CampaignState, Judges
 from annotation.judging import slots
 from annotation.models import Assignment, AssignmentTransition, Campaign, Slot
 from crowdrag.jobs import lifecycle, worker
@@ -85,6 +85,12 @@ def test_an_update_holds_what_a_full_analysis_of_the_same_judgments_holds_and_is
     assert run_tables.write(updated, "key_figures", "json") == run_tables.write(base, "key_figures", "json")
     assert run_tables.read(updated, "leaderboard") == run_tables.read(base, "leaderboard")
     assert (run_tables.full_analysis_of(updated), run_tables.full_analysis_of(base)) == (base, None)
+
+
+def test_an_update_does_not_count_judgments_by_models_which_it_does_not_include(base):
+    small_study.campaign(base.study, judges=Judges.MODEL, names=("m1", "m2", "m3", "m4"))
+    assert services.state(base.study).added > 0
+    assert update(base).summary["since"] == 0
 
 
 def test_due_is_what_changed_and_nothing_is_tried_twice(base, monkeypatch):

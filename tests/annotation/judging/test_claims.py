@@ -164,7 +164,7 @@ def test_going_on_with_what_was_given_back_asks_what_a_claim_asks() -> None:
     assert claims.resume(assignment=mine, now=NOW) == mine
     leases.give_back(assignment=mine, now=NOW)
     other = claim(here, person)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(problems.AnotherInHand):
         claims.resume(assignment=mine, now=NOW)
     hand_in(other)
     with pytest.raises(problems.EnoughJudged):

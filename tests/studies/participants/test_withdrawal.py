@@ -305,6 +305,18 @@ def test_withdrawing_in_the_session_ends_it(person: Participant, client: Client)
     assert client.get(address).status_code == 403
 
 
+def test_whoever_did_not_agree_can_only_have_the_record_erased(client: Client) -> None:
+    study = offered_study()
+    knock(client, door(platform_link(study)))
+    address = reverse("participant_withdraw", args=[study.slug])
+    shown = client.get(address)
+    assert not shown.context["has_begun"]
+    assert [value for value, _label in shown.context["form"]["choice"].field.choices] == ["erase"]
+    assert client.post(address, {"choice": "stop", "is_sure": "on"}).status_code == 422
+    assert client.post(address, {"choice": "erase", "is_sure": "on"}).status_code == 200
+    assert Participant.objects.get().erasure_requested_at
+
+
 def test_whoever_was_erased_does_not_come_in_again(person: Participant) -> None:
     address = door(EntryLink.objects.get(platform="prolific"))
     erase(person)
