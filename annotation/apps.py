@@ -17,7 +17,7 @@ class AnnotationConfig(AppConfig):
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, payments, platform_status
         from annotation.llm_judges import judge_run
-        from annotation.progress import closure, costs, services
+        from annotation.progress import answer_tallies, closure, costs, services
         from annotation.progress.campaign_summary import judging_part, study_card
         from annotation.quality.screening import queue
         from crowdrag.jobs import schedules
@@ -46,3 +46,4 @@ class AnnotationConfig(AppConfig):
         platform_status.register()
         schedules.register("annotation.leases", lambda now: leases.expire(now=now), timedelta(minutes=1))
         schedules.register("annotation.live", lambda now: services.refresh_due(now=now), timedelta(minutes=1))
+        schedules.register("annotation.tallies", lambda now: answer_tallies.refresh_due(now=now), timedelta(minutes=1))

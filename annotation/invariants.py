@@ -50,6 +50,22 @@ _INCOMPLETE = """
 """
 
 
+# Assignments in progress have no sums; all others, those of their judgments.
+_SUMS = """
+    SELECT a.id FROM annotation_assignment a
+    JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+    LEFT JOIN annotation_judgment j ON j.assignment_id = a.id
+    LEFT JOIN annotation_judgmentsums s ON s.assignment_id = a.id
+    GROUP BY a.id, q.id, s.assignment_id
+    HAVING (a.state = 'ASSIGNED') = (s.assignment_id IS NOT NULL)
+        OR (s.campaign_id, s.state, s.is_included, s.stored, s.judgments) <> (
+            q.campaign_id, a.state, a.is_included, count(j.id), count(j.id) FILTER (WHERE j.repeat = 0))
+        OR s.id_sum <> coalesce(sum(j.id) FILTER (WHERE j.repeat = 0), 0)
+        OR s.answer_sum <> coalesce(sum(j.id * j.value) FILTER (WHERE j.repeat = 0), 0)
+    ORDER BY a.id
+"""
+
+
 def register_all() -> None:
     """Register the invariants with the command."""
     for each in (
@@ -64,6 +80,7 @@ def register_all() -> None:
         ),
         Invariant("annotation.complete", "Submitted work is complete.", complete),
         Invariant("annotation.leases", "Exactly the assignments in progress have a lease.", leases),
+        Invariant("annotation.sums", "The kept sums are those of the judgments.", sums),
         Invariant("annotation.erased", "Erased assignments hold no slot and do not count.", erased),
     ):
         register(each)
@@ -152,6 +169,13 @@ def leases(tally: Tally) -> None:
     wrong = of_slots.filter((in_hand & Q(lease_until__isnull=True)) | (~in_hand & Q(lease_until__isnull=False)))
     for pk, state in wrong.order_by("pk").values_list("pk", "state"):
         tally.wrong(f"assignment {pk}: it is {state}, and its lease does not go with that")
+
+
+def sums(tally: Tally) -> None:
+    """Sum the judgments of all assignments again."""
+    tally.saw(Assignment.objects.count())
+    for (pk,) in _rows(_SUMS):
+        tally.wrong(f"assignment {pk}: the kept sums are not those of its judgments")
 
 
 def erased(tally: Tally) -> None:

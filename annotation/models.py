@@ -19,10 +19,11 @@ from .judging.models import (
     ItemConfidence,
     ItemTime,
     Judgment,
+    JudgmentSums,
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
-from .progress.models import LiveAgreement, LiveCompetence
+from .progress.models import AnswerTally, LiveAgreement, LiveCompetence
 from .quality.models import (
     AttentionCheck,
     CheckAnswer,
@@ -34,6 +35,7 @@ from .quality.models import (
 )
 
 __all__ = [
+    "AnswerTally",
     "Assignment",
     "AssignmentDecision",
     "AssignmentPayment",
@@ -51,6 +53,7 @@ __all__ = [
     "JudgingAnswer",
     "JudgingPrompt",
     "Judgment",
+    "JudgmentSums",
     "KnownLabel",
     "LiveAgreement",
     "LiveCompetence",

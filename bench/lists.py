@@ -45,6 +45,11 @@ _JUDGMENTS = """
     WHERE q.campaign_id = %s
 """
 
+_SUM = """
+    UPDATE annotation_assignment a SET is_included = a.is_included
+    FROM annotation_questionnaire q WHERE q.id = a.questionnaire_id AND q.campaign_id = %s
+"""
+
 
 def run() -> Iterator[dict]:
     """Measure once in a separate folder."""
@@ -186,6 +191,9 @@ def _judgments(study: Study) -> int:
         # The inserted rows satisfy the triggers by construction; checking each would take most of the time.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_JUDGMENTS, [campaign.pk])
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        # Its trigger sums the judgments of each assignment.
+        cursor.execute(_SUM, [campaign.pk])
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return int(campaign.pk)

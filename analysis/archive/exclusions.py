@@ -46,6 +46,8 @@ MODELS: dict[str, str] = {
     "accounts.Grant": PERSON,
     "api.IdempotentReply": "API responses that are stored for a day for repeated requests.",
     "api.RateLimitState": SYSTEM,
+    "annotation.AnswerTally": LIVE,
+    "annotation.JudgmentSums": LIVE,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
     "annotation.ShownFlag": "Review data. They can be computed from the judgments.",

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import BigIntegerField, Count, F, Sum
 
-from annotation.models import Judgment
+from annotation.models import JudgmentSums
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
 from writing.models import Response
@@ -38,16 +38,11 @@ def keep(*, run: Run, inputs: Inputs, mark: dict[str, int], taken_at: datetime) 
 
 def inputs_fingerprint(study: Study) -> dict[str, int]:
     """Return sums over the valid judgments and responses; any change of one changes a sum."""
-    big = BigIntegerField()
-    judgments = Judgment.objects.of_study(study).counted()
-    sums: dict[str, Any] = judgments.aggregate(
-        judgments=Count("id"),
-        ids=Sum(F("id") + 0, output_field=big),
-        answers=Sum(F("id") * F("value"), output_field=big),
-    )
+    kept = JudgmentSums.objects.filter(campaign__study=study).counted()
+    sums: dict[str, Any] = kept.aggregate(judgments=Sum("judgments"), ids=Sum("id_sum"), answers=Sum("answer_sum"))
     responses = Response.objects.filter(study=study).included()
-    sums |= responses.aggregate(responses=Count("id"), response_ids=Sum(F("id") + 0, output_field=big))
-    return {name: value or 0 for name, value in sums.items()}
+    sums |= responses.aggregate(responses=Count("id"), response_ids=Sum(F("id") + 0, output_field=BigIntegerField()))
+    return {name: int(value or 0) for name, value in sums.items()}
 
 
 @contextmanager

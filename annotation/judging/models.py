@@ -104,6 +104,33 @@ class Assignment(PaidWork):
                     RETURN NULL;
                 """,
             ),
+            pgtrigger.Trigger(
+                name="sums_its_judgments",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("state", "is_included"),  # type: ignore[no-untyped-call]
+                func="""
+                    IF NEW.state = 'ASSIGNED' THEN
+                        IF TG_OP = 'UPDATE' THEN
+                            DELETE FROM annotation_judgmentsums WHERE assignment_id = NEW.id;
+                        END IF;
+                        RETURN NULL;
+                    END IF;
+                    UPDATE annotation_judgmentsums SET state = NEW.state, is_included = NEW.is_included
+                        WHERE assignment_id = NEW.id;
+                    IF FOUND THEN
+                        RETURN NULL;
+                    END IF;
+                    INSERT INTO annotation_judgmentsums
+                        (assignment_id, campaign_id, state, is_included, stored, judgments, id_sum, answer_sum)
+                    SELECT NEW.id, q.campaign_id, NEW.state, NEW.is_included,
+                        count(j.id), count(j.id) FILTER (WHERE j.repeat = 0),
+                        coalesce(sum(j.id) FILTER (WHERE j.repeat = 0), 0),
+                        coalesce(sum(j.id * j.value) FILTER (WHERE j.repeat = 0), 0)
+                        FROM annotation_questionnaire q LEFT JOIN annotation_judgment j ON j.assignment_id = NEW.id
+                        WHERE q.id = NEW.questionnaire_id GROUP BY q.campaign_id;
+                    RETURN NULL;
+                """,
+            ),
         ]
 
     @property
@@ -301,6 +328,35 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         return self.filter(item__pair__isnull=False)
 
 
+_ADDED: Final = "SELECT 1 AS sign, assignment_id, id, value, repeat FROM added"
+_REMOVED: Final = "SELECT -1 AS sign, assignment_id, id, value, repeat FROM removed"
+
+
+def _sum_trigger(operation: Any, changed: str, **rows: str) -> pgtrigger.Trigger:
+    """Return a trigger that adds to the sums what a statement changed: a query for rows with their sign."""
+    return pgtrigger.Trigger(
+        name=f"summed_after_{str(operation).lower()}",
+        when=pgtrigger.After,
+        operation=operation,
+        level=pgtrigger.Statement,
+        referencing=pgtrigger.Referencing(**rows),  # type: ignore[no-untyped-call]
+        func=f"""
+            UPDATE annotation_judgmentsums s SET
+                stored = s.stored + d.stored, judgments = s.judgments + d.judgments, id_sum = s.id_sum + d.id_sum,
+                answer_sum = s.answer_sum + d.answer_sum
+                FROM (
+                    SELECT j.assignment_id, sum(sign) AS stored,
+                        coalesce(sum(sign) FILTER (WHERE repeat = 0), 0) AS judgments,
+                        coalesce(sum(sign * id) FILTER (WHERE repeat = 0), 0) AS id_sum,
+                        coalesce(sum(sign * id * value) FILTER (WHERE repeat = 0), 0) AS answer_sum
+                        FROM ({changed}) j GROUP BY j.assignment_id
+                ) d
+                WHERE s.assignment_id = d.assignment_id;
+            RETURN NULL;
+        """,  # noqa: S608 -- nothing in it comes from outside
+    )
+
+
 class Judgment(models.Model):
     """An answer as given. For a pair as presented: -1 is A (left), 0 neither, 1 is B (right).
 
@@ -378,6 +434,47 @@ class Judgment(models.Model):
                     RETURN NEW;
                 """,
             ),
+            _sum_trigger(pgtrigger.Insert, _ADDED, new="added"),
+            _sum_trigger(pgtrigger.Update, f"{_ADDED} UNION ALL {_REMOVED}", new="added", old="removed"),
+            _sum_trigger(pgtrigger.Delete, _REMOVED, old="removed"),
+        ]
+
+
+class JudgmentSumsQuerySet(models.QuerySet["JudgmentSums"]):
+    """Queries of sums over judgments."""
+
+    def counted(self) -> "JudgmentSumsQuerySet":
+        """Keep those of assignments whose judgments count."""
+        return self.filter(state=AssignmentState.ACCEPTED, is_included=True)
+
+
+class JudgmentSums(models.Model):
+    """Sums over the judgments of one assignment, so that a study of millions need not be counted for a page.
+
+    The database keeps them (triggers of `Assignment` and `Judgment`). Assignments in progress have none, because their
+    judgments change with every answer.
+    """
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True, related_name="judgment_sums")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="+", db_index=False)
+    state = models.CharField(max_length=10)
+    is_included = models.BooleanField()
+    # With repeats and without; the sums are without.
+    stored = models.PositiveIntegerField()
+    judgments = models.PositiveIntegerField()
+    id_sum = models.BigIntegerField()
+    # Of id times value: any changed answer changes it.
+    answer_sum = models.BigIntegerField()
+
+    objects = JudgmentSumsQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["campaign", "state", "is_included"],
+                include=["stored", "judgments", "id_sum", "answer_sum"],
+                name="judgment_sums_by_campaign",
+            )
         ]
 
 

@@ -571,5 +571,46 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('assignment', 'item'), name='item_confidence_stated_once')],
             },
         ),
+        migrations.CreateModel(
+            name='JudgmentSums',
+            fields=[
+                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='judgment_sums', serialize=False, to='annotation.assignment')),
+                ('campaign', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.campaign')),
+                ('state', models.CharField(max_length=10)),
+                ('is_included', models.BooleanField()),
+                ('stored', models.PositiveIntegerField()),
+                ('judgments', models.PositiveIntegerField()),
+                ('id_sum', models.BigIntegerField()),
+                ('answer_sum', models.BigIntegerField()),
+            ],
+            options={
+                'indexes': [models.Index(fields=['campaign', 'state', 'is_included'], include=('stored', 'judgments', 'id_sum', 'answer_sum'), name='judgment_sums_by_campaign')],
+            },
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='assignment',
+            trigger=pgtrigger.compiler.Trigger(name='sums_its_judgments', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n                    IF NEW.state = 'ASSIGNED' THEN\n                        IF TG_OP = 'UPDATE' THEN\n                            DELETE FROM annotation_judgmentsums WHERE assignment_id = NEW.id;\n                        END IF;\n                        RETURN NULL;\n                    END IF;\n                    UPDATE annotation_judgmentsums SET state = NEW.state, is_included = NEW.is_included\n                        WHERE assignment_id = NEW.id;\n                    IF FOUND THEN\n                        RETURN NULL;\n                    END IF;\n                    INSERT INTO annotation_judgmentsums\n                        (assignment_id, campaign_id, state, is_included, stored, judgments, id_sum, answer_sum)\n                    SELECT NEW.id, q.campaign_id, NEW.state, NEW.is_included,\n                        count(j.id), count(j.id) FILTER (WHERE j.repeat = 0),\n                        coalesce(sum(j.id) FILTER (WHERE j.repeat = 0), 0),\n                        coalesce(sum(j.id * j.value) FILTER (WHERE j.repeat = 0), 0)\n                        FROM annotation_questionnaire q LEFT JOIN annotation_judgment j ON j.assignment_id = NEW.id\n                        WHERE q.id = NEW.questionnaire_id GROUP BY q.campaign_id;\n                    RETURN NULL;\n                ", hash='3ce8aa623a8f7aa80eac0919a8373bae0f100b2a', operation='INSERT OR UPDATE OF "state", "is_included"', pgid='pgtrigger_sums_its_judgments_753f9', table='annotation_assignment', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='judgment',
+            trigger=pgtrigger.compiler.Trigger(name='summed_after_insert', sql=pgtrigger.compiler.UpsertTriggerSql(func='\n            UPDATE annotation_judgmentsums s SET\n                stored = s.stored + d.stored, judgments = s.judgments + d.judgments, id_sum = s.id_sum + d.id_sum,\n                answer_sum = s.answer_sum + d.answer_sum\n                FROM (\n                    SELECT j.assignment_id, sum(sign) AS stored,\n                        coalesce(sum(sign) FILTER (WHERE repeat = 0), 0) AS judgments,\n                        coalesce(sum(sign * id) FILTER (WHERE repeat = 0), 0) AS id_sum,\n                        coalesce(sum(sign * id * value) FILTER (WHERE repeat = 0), 0) AS answer_sum\n                        FROM (SELECT 1 AS sign, assignment_id, id, value, repeat FROM added) j GROUP BY j.assignment_id\n                ) d\n                WHERE s.assignment_id = d.assignment_id;\n            RETURN NULL;\n        ', hash='5ea6290129e37d54f96491d4c327ebb8fd52e2bb', level='STATEMENT', operation='INSERT', pgid='pgtrigger_summed_after_insert_d2360', referencing='REFERENCING NEW TABLE AS added ', table='annotation_judgment', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='judgment',
+            trigger=pgtrigger.compiler.Trigger(name='summed_after_update', sql=pgtrigger.compiler.UpsertTriggerSql(func='\n            UPDATE annotation_judgmentsums s SET\n                stored = s.stored + d.stored, judgments = s.judgments + d.judgments, id_sum = s.id_sum + d.id_sum,\n                answer_sum = s.answer_sum + d.answer_sum\n                FROM (\n                    SELECT j.assignment_id, sum(sign) AS stored,\n                        coalesce(sum(sign) FILTER (WHERE repeat = 0), 0) AS judgments,\n                        coalesce(sum(sign * id) FILTER (WHERE repeat = 0), 0) AS id_sum,\n                        coalesce(sum(sign * id * value) FILTER (WHERE repeat = 0), 0) AS answer_sum\n                        FROM (SELECT 1 AS sign, assignment_id, id, value, repeat FROM added UNION ALL SELECT -1 AS sign, assignment_id, id, value, repeat FROM removed) j GROUP BY j.assignment_id\n                ) d\n                WHERE s.assignment_id = d.assignment_id;\n            RETURN NULL;\n        ', hash='3471d524f11c0ee0e68c41769fa8a4486f3319af', level='STATEMENT', operation='UPDATE', pgid='pgtrigger_summed_after_update_5c53a', referencing='REFERENCING OLD TABLE AS removed  NEW TABLE AS added ', table='annotation_judgment', when='AFTER')),
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='judgment',
+            trigger=pgtrigger.compiler.Trigger(name='summed_after_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='\n            UPDATE annotation_judgmentsums s SET\n                stored = s.stored + d.stored, judgments = s.judgments + d.judgments, id_sum = s.id_sum + d.id_sum,\n                answer_sum = s.answer_sum + d.answer_sum\n                FROM (\n                    SELECT j.assignment_id, sum(sign) AS stored,\n                        coalesce(sum(sign) FILTER (WHERE repeat = 0), 0) AS judgments,\n                        coalesce(sum(sign * id) FILTER (WHERE repeat = 0), 0) AS id_sum,\n                        coalesce(sum(sign * id * value) FILTER (WHERE repeat = 0), 0) AS answer_sum\n                        FROM (SELECT -1 AS sign, assignment_id, id, value, repeat FROM removed) j GROUP BY j.assignment_id\n                ) d\n                WHERE s.assignment_id = d.assignment_id;\n            RETURN NULL;\n        ', hash='4d217db81c9ebdfc7e07877375eab1d7cef556c3', level='STATEMENT', operation='DELETE', pgid='pgtrigger_summed_after_delete_93dea', referencing='REFERENCING OLD TABLE AS removed ', table='annotation_judgment', when='AFTER')),
+        ),
+        migrations.CreateModel(
+            name='AnswerTally',
+            fields=[
+                ('campaign', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='answer_tally', serialize=False, to='annotation.campaign')),
+                ('counts', models.JSONField()),
+                ('mark', models.JSONField()),
+                ('counted_at', models.DateTimeField()),
+            ],
+        ),
         ]),
     ]

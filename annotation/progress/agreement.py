@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Sum
 from numpy.typing import NDArray
 
 from analysis.stats import mace
@@ -13,7 +14,7 @@ from analysis.stats.labels import first_votes
 
 from ..enums import AssignmentState
 from ..judging.models import JudgmentQuerySet
-from ..models import Campaign, Dimension, Item, Judgment
+from ..models import Campaign, Dimension, Item, Judgment, JudgmentSums
 from ..quality import known_labels
 
 Ints = NDArray[np.int64]
@@ -56,7 +57,8 @@ def value_domain(dimension: Dimension) -> tuple[int, ...]:
 
 def count_judgments(campaign: Campaign) -> int:
     """Return the number of judgments that count so far."""
-    return _rows(campaign).count()
+    sums = JudgmentSums.objects.filter(campaign=campaign, state__in=COUNTED, is_included=True)
+    return sums.aggregate(n=Sum("judgments"))["n"] or 0
 
 
 def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:

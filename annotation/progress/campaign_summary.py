@@ -1,11 +1,9 @@
 """Summaries of campaigns, for the list and the study's home page."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count
 from django.urls import reverse
 
@@ -17,35 +15,10 @@ from writing.models import Response
 
 from ..enums import CampaignState
 from ..judging import claims, slots
-from ..models import Assignment, Campaign, Dimension, Judgment, Slot
-from .agreement import COUNTED
+from ..models import Assignment, Campaign, Dimension, Slot
+from . import answer_tallies
 from .overview import Phase, phase
 from .queries import StateCounts, total
-
-#: Counting this many judgments takes a fifth of a second, so their counts are cached for KEPT seconds.
-MANY = 100_000
-KEPT = 60
-
-#: Number of judgments by dimension, value, and whether they count in the agreement.
-Tally = Counter[tuple[int, int, bool]]
-
-
-def tally_answers(campaigns: Iterable[int]) -> Mapping[int, Tally]:
-    """Return the tally of each campaign, with one query for all that are not cached.
-
-    Exact, except that the tally of a campaign with at least `MANY` judgments can be `KEPT` seconds old.
-    """
-    keys = {pk: f"answers-{pk}" for pk in campaigns}
-    kept = cache.get_many(keys.values())
-    tallies: dict[int, Tally] = {pk: kept.get(key, Counter()) for pk, key in keys.items()}
-    fresh = [pk for pk, key in keys.items() if key not in kept]
-    rows = Judgment.objects.filter(item__campaign__in=fresh).order_by()
-    for campaign, dimension, value, repeat, state, is_included, n in rows.values_list(
-        "item__campaign", "dimension", "value", "repeat", "assignment__state", "assignment__is_included"
-    ).annotate(n=Count("pk")):
-        tallies[campaign][dimension, value, state in COUNTED and is_included and repeat == 0] += n
-    cache.set_many({keys[pk]: tallies[pk] for pk in fresh if tallies[pk].total() >= MANY}, KEPT)
-    return tallies
 
 
 @dataclass(frozen=True)
@@ -59,13 +32,12 @@ class CampaignSummary:
 
 
 def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
-    """Return a summary of each campaign, in order, with three queries in total. The campaigns come `with_counts`."""
+    """Return a summary of each campaign, in order, with four queries in total. The campaigns come `with_counts`."""
     campaigns_listed = list(campaigns)
     whole = _standings(campaigns_listed)
-    judged = tally_answers(whole)
+    judged = answer_tallies.count_judgments(whole)
     return [
-        CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk].total())
-        for each in campaigns_listed
+        CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk]) for each in campaigns_listed
     ]
 
 
@@ -116,7 +88,7 @@ def judging_part(study: Study) -> StepPart | None:
     others = [each for each in campaigns if not each.has_slots]
     if not others:
         return StepPart("The campaign is a draft", Progress.TO_DO, action)
-    judgments = sum(tally.total() for tally in tally_answers(each.pk for each in others).values())
+    judgments = answer_tallies.count_judgments(each.pk for each in others).total()
     text = f"{judgments:,} judgment{'' if judgments == 1 else 's'}"
     return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)
 
@@ -138,13 +110,13 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     The counts of answers are of the judgments that count in the agreement.
     """
     dimensions = campaign.campaign_dimensions.select_related("dimension").order_by("position", "id")
-    tally = tally_answers([campaign.pk])[campaign.pk]
+    tally = answer_tallies.tally(campaign.pk)
     counts: dict[int, dict[int, int]] = {}
     for (dimension, value, is_counted), n in tally.items():
         if is_counted:
             counts.setdefault(dimension, {})[value] = n
     return {
-        "judgments": tally.total(),
+        "judgments": answer_tallies.count_judgments([campaign.pk])[campaign.pk],
         "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in dimensions],
         "states": count_states(campaign),
         "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",

@@ -23,6 +23,19 @@ class LiveAgreement(models.Model):
         constraints = [models.UniqueConstraint(fields=["campaign", "dimension"], name="live_agreement_once")]
 
 
+class AnswerTally(models.Model):
+    """The number of answers of a campaign with very many judgments, as last counted.
+
+    `counts` lists dimension, value, whether they count in the agreement, and their number. `mark` is the sums of the
+    judgments at that time, by which a change is noticed.
+    """
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, primary_key=True, related_name="answer_tally")
+    counts = models.JSONField()
+    mark = models.JSONField()
+    counted_at = models.DateTimeField()
+
+
 class LiveCompetence(models.Model):
     """A judge's spam probability (MACE) on a dimension so far, with its interval."""
 

@@ -50,6 +50,7 @@ def test_nothing_is_wrong_where_nothing_is(here: World) -> None:
         "annotation.assignments": 5,
         "annotation.complete": 3,
         "annotation.leases": 5,
+        "annotation.sums": 5,
         "annotation.erased": 1,
     }
 
@@ -67,6 +68,8 @@ DAMAGE: list[tuple[str | Callable[[], Any], set[str]]] = [
     (lambda: Slot.objects.filter(holder__isnull=True).first().delete(), {"k"}),
     (lambda: Campaign.objects.update(k=1), {"k"}),
     ("UPDATE annotation_slot SET holder_id = NULL", {"slots"}),
+    ("UPDATE annotation_judgmentsums SET judgments = judgments + 1", {"sums"}),
+    ("DELETE FROM annotation_judgmentsums", {"sums"}),
     (
         "UPDATE annotation_assignment SET state = 'RETURNED', lease_until = NULL WHERE state = 'ASSIGNED'",
         {"slots", "assignments"},
