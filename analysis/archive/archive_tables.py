@@ -144,7 +144,10 @@ TABLES: tuple[ArchiveTable, ...] = (
         annotation.Judgment,
         "assignment__questionnaire__campaign__study",
         # The judgments were given before submission, whatever the state of the questionnaire is now.
-        ignores=("annotation.Judgment:never_changed_once_submitted",),
+        ignores=(
+            "annotation.Judgment:never_changed_once_submitted",
+            "annotation.Judgment:never_added_once_submitted",
+        ),
     ),
     ArchiveTable("item_confidences", annotation.ItemConfidence, "assignment__questionnaire__campaign__study"),
     ArchiveTable("slots", annotation.Slot, "campaign__study"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from annotation.enums import AssignmentState, CampaignKind, CampaignState, Judges
 from annotation.models import (
@@ -281,6 +281,12 @@ def _ensure_assignments(
     return len(created)
 
 
+_COLUMNS: Final = (
+    "assignment_id", "item_id", "dimension_id", "repeat", "value", "justification", "judged_at", "external_id",
+    "revision",
+)  # fmt: skip
+
+
 def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problems: Problems) -> tuple[int, int]:
     known: dict[tuple[int, int, int, int], int] = {}
     stored = Judgment.objects.filter(item__campaign=rows.campaign).order_by("id")
@@ -290,7 +296,7 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
     # A campaign keeps the versions of its questions.
     campaign_dimensions = list(rows.campaign.campaign_dimensions.select_related("dimension").order_by("position", "id"))
     dimensions = {entry.dimension.name: entry.dimension for entry in campaign_dimensions}
-    missing: list[Judgment] = []
+    missing: list[tuple[Any, ...]] = []
     coming: set[tuple[int, int, int, int]] = set()
     unchanged = 0
     for answer in answers:
@@ -314,10 +320,11 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
             elif key in known:
                 unchanged += 1
             else:
-                missing.append(_judgment(answer, assignment, item, dimension, value, n))
+                reason = answer.justifications[n] if answer.justifications else ""
+                judged_at = answer.judged_at[n] if answer.judged_at else None
+                missing.append((*key, value, reason, judged_at, answer.external_id, 1))
     problems.refuse_any()
-    Judgment.objects.bulk_create(missing, batch_size=bulk.BATCH)
-    return len(missing), unchanged
+    return bulk.copy(Judgment, _COLUMNS, missing), unchanged
 
 
 def _contradiction(stored: int, value: int, dimension: Dimension) -> tuple[str, str] | None:
@@ -327,16 +334,3 @@ def _contradiction(stored: int, value: int, dimension: Dimension) -> tuple[str, 
     if value not in dimension.values:
         return f"an option of {dimension}: {dimension.values}", f"got {value}"
     return None
-
-
-def _judgment(answer: Answer, assignment: Assignment, item: Item, dimension: Dimension, value: int, n: int) -> Judgment:
-    return Judgment(
-        assignment=assignment,
-        item=item,
-        dimension=dimension,
-        value=value,
-        repeat=answer.repeat,
-        justification=answer.justifications[n] if answer.justifications else "",
-        judged_at=answer.judged_at[n] if answer.judged_at else None,
-        external_id=answer.external_id,
-    )

@@ -51,6 +51,32 @@ def ensure_participants(
     return participants
 
 
+def copy(model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], size: int = 50_000) -> int:
+    """Insert many rows by COPY and return their number: several times faster than `bulk_create`, without reading back.
+
+    Triggers look at `size` rows at once.
+
+    Parameters
+    ----------
+    model
+    columns
+        The columns of the table that the rows fill. All others must have a default in the database.
+    rows
+        Values in the order of the columns.
+    size
+    """
+    quote = connection.ops.quote_name
+    named = ", ".join(map(quote, columns))
+    count = 0
+    with connection.cursor() as cursor:
+        for batch in batches(rows, size):
+            with cursor.copy(f"COPY {quote(model._meta.db_table)} ({named}) FROM STDIN") as copying:
+                for row in batch:
+                    copying.write_row(row)
+            count += len(batch)
+    return count
+
+
 def analyse(*tables: type[Model]) -> None:
     """Update the database's statistics of tables that were just filled, so that it plans queries well."""
     with connection.cursor() as cursor:
