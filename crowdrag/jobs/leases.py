@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
 from django.db.models.functions import Now
 
-from .delivery_queue import Backoff
+from .delivery_queue import CLOCK_DIFFERENCE, Backoff
 from .enums import OPEN, RunState, UnitState
 from .models import Run, Unit, UnitQuerySet
 
@@ -175,10 +175,24 @@ def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = 
     held_unit(unit).update(attempts=attempts, error=error, lease_until=None, **end)
 
 
+@transaction.atomic
+def correct_due_times(*, now: datetime | None = None) -> int:
+    """Make units due whose time is further ahead than any wait, as the clock was set back; count them."""
+    ahead = Unit.objects.filter(
+        state=UnitState.PENDING, due_at__gt=time_after(now, BACKOFF.waits[-1] + CLOCK_DIFFERENCE)
+    )
+    locked = ahead.select_for_update(skip_locked=True).values("pk")
+    return Unit.objects.filter(pk__in=locked).update(due_at=time_expression(now))
+
+
 def return_expired(*, run: Run | None = None, now: datetime | None = None) -> int:
-    """Return units with an expired lease to the queue, or fail those that lost too many workers; count them."""
+    """Return units with an expired lease to the queue, or fail those that lost too many workers; count them.
+
+    A lease that ends later than a new one would was given before the clock was set back, and has expired too.
+    """
     with transaction.atomic():
-        stale = Unit.objects.stale(time_expression(now)).select_for_update(skip_locked=True)
+        latest = time_after(now, lease_duration() + CLOCK_DIFFERENCE)
+        stale = Unit.objects.stale(time_expression(now), latest=latest).select_for_update(skip_locked=True)
         units = list((stale.filter(run=run) if run else stale).order_by("pk"))
         for unit in units:
             lost = unit.lost + 1
