@@ -2,8 +2,8 @@
 
     python -m bench.chaos --minutes 60 --seed 1
 
-The command ends with status 1 if anything acknowledged is lost or doubled, anything is assigned too often, a bill is
-missing in the ledger, or an invariant of the data is broken.
+The command ends with status 1 if anything acknowledged is lost or doubled, anything is assigned too often or too
+seldom, work is stuck, a bill is missing in the ledger, an invariant of the data is broken, or a client got no answer.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from crowdrag.runtime import environment
 from crowdrag.runtime.data_folder import REPOSITORY
 
 CLIENTS = ("judges", "writers", "researchers")
+#: What a client journals when it could not go on.
+UNANSWERED = ("problem", "gave up")
 DISK_MB = 3000
 #: Minutes after the load until everybody has ended what they began.
 SETTLES = 12.0
@@ -68,9 +70,9 @@ def run(place: Path, minutes: float, seed: int) -> dict[str, Any]:
         clients: list[subprocess.Popen[bytes]] = []
         try:
             system.start()
-            order = _order(system, model, place, minutes, seed)
+            _prepare(system, model, place, minutes, seed)
             outages = Outages(system)
-            clients = [_client(name, order, place) for name in CLIENTS]
+            clients = [_client(name, place) for name in CLIENTS]
             adversary = Adversary(
                 system, model, Journal(place / "journals" / "adversary.jsonl"),
                 disk=disk if is_mounted else None, backup=place / "backup.tar", seed=seed,
@@ -91,12 +93,13 @@ def run(place: Path, minutes: float, seed: int) -> dict[str, Any]:
             system.end()
     rows: list[Row] = [*found["rows"], *found["restored"]]
     is_clean = not any(row.lost or row.doubled or row.over or row.under for row in rows)
-    found["is_well"] = is_clean and found["money"].is_well and not found["broken"] and not any(found["stuck"].values())
+    is_ended = not any(found["stuck"].values()) and not any(line["what"] in UNANSWERED for line in found["lines"])
+    found["is_well"] = is_clean and is_ended and found["money"].is_well and not found["broken"]
     return found
 
 
-def _order(system: ChaosSystem, model: ModelServer, place: Path, minutes: float, seed: int) -> dict[str, Any]:
-    """Create the study; return and store what the clients need to know."""
+def _prepare(system: ChaosSystem, model: ModelServer, place: Path, minutes: float, seed: int) -> None:
+    """Create the study, and write down what the clients need to know."""
     os.environ |= environment.missing_variables(system.folder)
     import django
 
@@ -108,11 +111,10 @@ def _order(system: ChaosSystem, model: ModelServer, place: Path, minutes: float,
     cookies = [os.environ["SESSION_COOKIE_NAME"], os.environ["CSRF_COOKIE_NAME"]]
     order |= {"port": system.port, "cookies": cookies, "folder": str(place), "seed": seed}
     (place / "order.json").write_text(json.dumps(order))
-    return order
 
 
-def _client(name: str, order: dict[str, Any], place: Path) -> subprocess.Popen[bytes]:
-    with (place / f"{name}.log").open("wb") as log:
+def _client(name: str, place: Path) -> subprocess.Popen[bytes]:
+    with (place / f"{name}.log").open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", f"bench.chaos.{name}", str(place / "order.json")], cwd=REPOSITORY, stdout=log,
             stderr=log, env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
@@ -155,6 +157,10 @@ def _settle(system: ChaosSystem, clients: list[subprocess.Popen[bytes]], place: 
     for process in clients:
         with suppress(subprocess.TimeoutExpired):
             process.wait(max(1.0, began + SETTLES * 60 - time.monotonic()))
+    # Reviewers have gone: whatever they rejected after the last judge is judged again.
+    clients.append(_client("judges", place))
+    with suppress(subprocess.TimeoutExpired):
+        clients[-1].wait(SETTLES * 60)
     (place / "over").touch()
     for process in clients:
         with suppress(subprocess.TimeoutExpired):
@@ -214,9 +220,7 @@ def report(found: dict[str, Any]) -> None:
     """Print the tables."""
     lines, outages = found["lines"], found["outages"]
     harms = found["harms"]
-    print(
-        f"\nChaos: {found['minutes']:g} minutes, seed {found['seed']}, {os.cpu_count()} cores, {platform.machine()}, "
-    )
+    print(f"\nChaos: {found['minutes']:g} minutes, seed {found['seed']}, {os.cpu_count()} cores, {platform.machine()}")
     print(f"settled after {found['settled']:.0f} s more; load average {os.getloadavg()[0]:.1f} at the end")
     print(f"\nHarms ({harms.total()}):")
     for harm, count in sorted(harms.items()):
@@ -242,7 +246,7 @@ def report(found: dict[str, Any]) -> None:
     print(f"Invariants: {len(found['checked'])} checked, {len(found['broken'])} broken")
     for each in found["broken"]:
         print(f"  BROKEN {each['name']}: {each.get('examples')}")
-    for what in ("refused", "problem", "gave up", "failed"):
+    for what in ("refused", *UNANSWERED, "failed"):
         about = [f"{line.get('who', '')} {line['about']}" for line in lines if line["what"] == what]
         if about:
             print(f"\n{len(about)} times {what}, for example:")

@@ -130,7 +130,7 @@ def _submitted_twice(connection: psycopg.Connection[Any]) -> list[str]:
 def _writing(connection: psycopg.Connection[Any], of: dict[str, list[Line]]) -> list[Row]:
     state = dict(connection.execute("SELECT external_id, state FROM writing_writingtask").fetchall())
     took = {line["task"] for line in of["took"]}
-    claimed = Row("writing tasks claimed", len(took), over=[], under=[])
+    claimed = Row("writing tasks claimed", len(took), over=[])
     claimed.lost = sorted(task for task in took if state.get(task) in (None, "OPEN"))
     stored, events = _log(connection, of["stored"])
     text = dict(

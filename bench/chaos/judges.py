@@ -56,9 +56,7 @@ class Judge:
             self.left = name
             return False
         if may_leave and self.rng.random() < RETURNS:
-            reply = self.client.ask("POST", f"{self.start}{name}/return/", "reason=", form=True)
-            if reply.status == 302:
-                self.journal.note("returned", assignment=name)
+            self.client.ask("POST", f"{self.start}{name}/return/", "reason=", form=True)
             return True
         self.submit(name)
         return True
@@ -93,9 +91,12 @@ class Judge:
 
 
 def work(order: dict[str, Any], number: int, journal: Journal) -> None:
-    """One seat: a person judges until nothing is left or they leave; then the next one sits down."""
+    """One seat: a person judges until nothing is left or they leave; then the next one sits down.
+
+    Begun while the others finish, others sit down: they judge what reviewers rejected since.
+    """
     rng = random.Random(f"{order['seed']}/judge/{number}")
-    sessions = iter(order["judges"][number::PEOPLE])
+    sessions = iter(order["judges"][number::PEOPLE][:: -1 if client.is_finishing(order) else 1])
     judges = [Judge(order, next(sessions), journal, rng)]
     while not client.is_finishing(order):
         now = judges[-1]

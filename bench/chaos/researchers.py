@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from bench.chaos import client
 from bench.chaos.client import Client, Journal, Reply
@@ -118,7 +119,7 @@ def releases(script: Script, number: int) -> None:
     if not script.run(f"releases/{release}/build/", None, of=lambda row: row["run"]):
         return None
     for row in script.get(f"releases/{release}/files/").json["results"]:
-        content = script.get(row["address"].split("/", 3)[3].join(("/", ""))).content
+        content = script.get(urlsplit(row["address"]).path).content
         is_right = hashlib.sha256(content).hexdigest() == row["sha256"]
         script.journal.note("downloaded", release=release, path=row["path"], is_right=is_right)
     reply = script.post(f"releases/{release}/publish/")

@@ -6,6 +6,7 @@ import http.client
 import random
 import threading
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,7 +45,11 @@ class PatientLine(Line):
         self._order, self._journal, self._rng = order, journal, rng
 
     def post(self, path: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
-        status, answer = super().post(path, body, **headers)
+        try:
+            status, answer = super().post(path, body, **headers)
+        except client.NO_ANSWER:
+            self._stop_if_over(path)
+            raise
         if status >= 500 or status in client.LATER:
             self._stop_if_over(path)
             time.sleep(self._rng.uniform(0.3, 1.0))
@@ -60,74 +65,85 @@ class PatientLine(Line):
             raise client.GaveUp(path)
 
 
-class Writer(Typist):
+class PatientTypist(Typist):
     """A typist whose task may have been returned meanwhile, because its lease ended: they resume it."""
 
+    resume: Callable[[], object]
+
     def page(self, name: str, body: Any) -> tuple[int, dict[str, Any]]:
+        """Send something to a page of the task."""
         status, answer = super().page(name, body)
         if status == 409 and answer.get("problem") == "closed":
             self.resume()
             status, answer = super().page(name, body)
         return status, answer
 
-    def resume(self) -> None:
-        """Press the button of a returned task."""
 
+class Writer:
+    """One person with their browser."""
 
-def place(order: dict[str, Any]) -> Any:
-    """Return where the typists send what they type."""
-    names = order["cookies"]
-    cookies = lambda session: f"{names[0]}={session}; {names[1]}={client.CSRF}"  # noqa: E731
-    return SimpleNamespace(host="127.0.0.1", port=order["port"], cookies=cookies)
+    def __init__(self, order: dict[str, Any], number: int, journal: Journal) -> None:
+        self.order, self.journal = order, journal
+        self.rng = random.Random(f"{order['seed']}/writer/{number}")
+        self.session = order["writers"][number]
+        self.pages = Client(order, journal, self.rng, client.browser(order, self.session))
+        self.start = f"/work/{order['study']}/writing/"
+        self.resent = 0
+
+    def claim(self) -> str:
+        """Claim a task; return its name, or nothing if none is left."""
+        reply = self.pages.ask("POST", self.start, "", form=True)
+        task = urlsplit(reply.headers.get("location", "")).path.removeprefix(self.start).strip("/")
+        if task:
+            self.journal.note("took", task=task)
+        return task
+
+    def write(self, task: str, seconds: float) -> None:
+        """Write a task's text for some seconds, and submit it."""
+        typist = self._typist(task)
+        timer = threading.Timer(seconds, typist.stop.set)
+        timer.start()
+        typist.run()
+        timer.cancel()
+        self.resent += typist.resent
+        for problem in typist.problems:
+            self._refused(task, problem)
+        if typist.problems:
+            # Somebody else may write it.
+            self._press(task, "return/", "reason=")
+        elif self._press(task, "exit/", "") == 302:
+            self.journal.note("handed in", task=task, text=typist.text)
+        else:
+            self._refused(task, "exit")
+
+    def _typist(self, task: str) -> PatientTypist:
+        names = self.order["cookies"]
+        cookies = f"{names[0]}={{}}; {names[1]}={client.CSRF}".format
+        there = SimpleNamespace(host="127.0.0.1", port=self.order["port"], cookies=cookies)
+        # Only these fields of a task are read.
+        shown = SimpleNamespace(study=SimpleNamespace(slug=self.order["study"]), external_id=task)
+        typist = PatientTypist(there, shown, self.session, self.rng, PAUSE)
+        typist.resume = lambda: self._press(task, "", "do=resume")
+        typist.line = PatientLine(there, self.order, self.journal, self.rng)
+        typist.acked = Acknowledged(self.journal, task)
+        return typist
+
+    def _press(self, task: str, page: str, form: str) -> int:
+        return self.pages.ask("POST", f"{self.start}{task}/{page}", form, form=True).status
+
+    def _refused(self, task: str, about: str) -> None:
+        self.journal.note("refused", who="writer", about=f"{task}: {about}"[:500])
 
 
 def work(order: dict[str, Any], number: int, journal: Journal) -> None:
     """One person: tasks until none is left."""
-    rng = random.Random(f"{order['seed']}/writer/{number}")
-    session = order["writers"][number]
-    pages = Client(order, journal, rng, client.browser(order, session))
-    start = f"/work/{order['study']}/writing/"
-    resent = 0
-    while True:
-        reply = pages.ask("POST", start, "", form=True)
-        task = urlsplit(reply.headers.get("location", "")).path.removeprefix(start).strip("/")
-        if not task:
-            if client.is_finishing(order):
-                break
-            time.sleep(rng.uniform(1, 3))
-            continue
-        journal.note("took", task=task)
-        resent += _write(order, session, task, pages, journal, rng)
-        if client.is_finishing(order):
-            break
-    journal.note("counted", who="writer", sent=pages.sent, resent=pages.resent + resent)
-
-
-def _write(order: dict[str, Any], session: str, task: str, pages: Client, journal: Journal, rng: random.Random) -> int:
-    """Write a task's text and submit it; return how often something was sent again."""
-    where = f"/work/{order['study']}/writing/{task}/"
-    there = place(order)
-    # Only these fields of a task are read.
-    shown = SimpleNamespace(study=SimpleNamespace(slug=order["study"]), external_id=task)
-    writer = Writer(there, shown, session, rng, PAUSE)
-    writer.resume = lambda: pages.ask("POST", where, "do=resume", form=True)  # type: ignore[method-assign,assignment]
-    writer.line = PatientLine(there, order, journal, rng)
-    writer.acked = Acknowledged(journal, task)
-    seconds = 0.0 if client.is_finishing(order) else rng.uniform(*SECONDS)
-    timer = threading.Timer(seconds, writer.stop.set)
-    timer.start()
-    writer.run()
-    timer.cancel()
-    for problem in writer.problems:
-        journal.note("refused", who="writer", about=f"{task}: {problem}"[:500])
-    if not writer.problems:
-        journal.note("finished", task=task, text=writer.text)
-        reply = pages.ask("POST", f"{where}exit/", "", form=True)
-        if reply.status == 302:
-            journal.note("handed in", task=task, text=writer.text)
+    writer = Writer(order, number, journal)
+    while not client.is_finishing(order):
+        if task := writer.claim():
+            writer.write(task, writer.rng.uniform(*SECONDS))
         else:
-            journal.note("refused", who="writer", about=f"{task}: exit {reply.status}")
-    return writer.resent
+            time.sleep(writer.rng.uniform(1, 3))
+    journal.note("counted", who="writer", sent=writer.pages.sent, resent=writer.pages.resent + writer.resent)
 
 
 if __name__ == "__main__":
