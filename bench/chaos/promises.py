@@ -190,7 +190,8 @@ PROMISES = (
             "annotation/llm_judges/test_injection.py"),
     Promise(27, "Upgrade with work in progress; a backup restores an equal system",
             "runtime/test_upgrade.py runtime/test_backup.py runtime/test_drill.py", _backup),
-    Promise(28, "Without its guard each of these checks fails", "bench/test_chaos_comparison.py"),
+    Promise(28, "Each check finds the damage that it looks for (`make mutants` puts faults into the code)",
+            "bench/test_chaos_comparison.py"),
 )  # fmt: skip
 
 
