@@ -192,7 +192,6 @@ def _found(system: ChaosSystem, model: ModelServer, adversary: Adversary, place:
         "checked": broken,
         "broken": [each for each in broken if each["broken"]],
         "harms": adversary.done,
-        "model_starts": model.starts,
     }
 
 

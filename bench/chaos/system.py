@@ -122,7 +122,9 @@ class ModelServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def start(self) -> None:
-        """Start it."""
+        """Start it, unless it runs."""
+        if self._process is not None and self._process.poll() is None:
+            return
         self.starts += 1
         command = [sys.executable, "-m", "bench.chaos.model_server", str(self.port), str(self.bill)]
         with self._log.open("ab") as log:
