@@ -214,7 +214,7 @@ def lose(unit: Unit, *, now: datetime | None = None) -> None:
         end = {
             "state": UnitState.FAILED,
             "finished_at": time_expression(now),
-            "error": f"{lost} workers vanished while at this unit. Does it need more memory than they have?",
+            "error": f"{lost} workers vanished or lost the database at this unit. Does it need too much memory?",
         }
     else:
         # The first loss is bad luck and adds no delay.
