@@ -43,7 +43,9 @@ class Clock:
         self._file.write_bytes(bytes(8))
         compiler = shutil.which("cc")
         command = [compiler or "", "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"]
-        self.is_movable = compiler is not None and not subprocess.run(command, check=False).returncode
+        self.is_movable = (
+            compiler is not None and not subprocess.run(command, check=False, capture_output=True).returncode
+        )
         self._library = library
 
     def move(self, seconds: int) -> None:
