@@ -3,11 +3,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help install demo up docs reference pictures test test-all lint browser bench soak golden mutants messages lock format clean
+.PHONY: help install demo up docs reference pictures test test-all lint browser bench chaos soak golden mutants messages lock format clean
 
 # Compiled modules are kept, whatever the shell says: each process of the tests would compile them anew.
 export PYTHONDONTWRITEBYTECODE :=
 
+CHAOS_MINUTES ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -98,6 +99,9 @@ endef
 
 bench: install ## the figures of bench/, as ratios measured in one run
 	@$(BIN)/python -m bench
+
+chaos: install ## kill every part of a system under load for an hour, and compare what it acknowledged (CHAOS_MINUTES=10)
+	@$(BIN)/python -m bench.chaos --minutes $(CHAOS_MINUTES) $(ARGS)
 
 soak: install browser ## the long forms of the tests
 	@browser="$$(bash .ci/browser $(BIN) --path)"

@@ -37,8 +37,8 @@ def calibration() -> float:
 
 
 def measurements() -> list[str]:
-    """Return the names of the measurements: all modules here without a leading underscore."""
-    names = (module.name for module in pkgutil.iter_modules(bench.__path__))
+    """Return the names of the measurements: all modules here without a leading underscore. Packages run alone."""
+    names = (module.name for module in pkgutil.iter_modules(bench.__path__) if not module.ispkg)
     return sorted(name for name in names if not name.startswith("_"))
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench._disk import fill, small_disk
 from bench._system import system, web
 from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
@@ -136,15 +137,11 @@ def _hostile_texts() -> Iterator[dict]:
 
 
 def _on_a_full_disk() -> list[dict]:
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as place:
-        command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", place]
-        if os.getuid() or subprocess.run(command, check=False, capture_output=True).returncode:
-            print("  left out: a full disk (this account may not mount a file system)", flush=True)
-            return []
-        try:
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as place, small_disk(Path(place), DISK_MB) as is_there:
+        if is_there:
             return _filled(Path(place))
-        finally:
-            subprocess.run(["umount", "--lazy", place], check=True)
+        print("  left out: a full disk (this account may not mount a file system)", flush=True)
+        return []
 
 
 def _filled(disk: Path) -> list[dict]:
@@ -165,11 +162,7 @@ def _filled(disk: Path) -> list[dict]:
 
     try:
         call("up", "--detach", "--port", str(port), "--only", "web,sweep")
-        filler = disk / "filler"
-        for piece in (65536, 512):
-            with filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
-                while True:
-                    file.write(b"x" * piece)
+        filler = fill(disk)
         began = time.perf_counter()
         while _ready(port) == 200 and time.perf_counter() - began < 60:
             time.sleep(0.1)

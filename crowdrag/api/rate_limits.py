@@ -15,13 +15,17 @@ from crowdrag.studies.models import User
 
 from .models import RateLimitState
 
+# Clocks of machines differ by less. A time that is further ahead than a burst by more than this was stored before the
+# clock was set back, and counts no more.
+CLOCK_DIFFERENCE = timedelta(minutes=1)
 # Returns a row only if the request is allowed, and advances the time only then.
-_TAKE = """
+_USED = "GREATEST(CASE WHEN held.used_until <= %(now)s + %(latest)s THEN held.used_until END, %(now)s) + %(each)s"
+_TAKE = f"""
     INSERT INTO api_ratelimitstate AS held (user_id, used_until) VALUES (%(user)s, %(now)s + %(each)s)
-    ON CONFLICT (user_id) DO UPDATE SET used_until = GREATEST(held.used_until, %(now)s) + %(each)s
-    WHERE GREATEST(held.used_until, %(now)s) + %(each)s <= %(now)s + %(most)s
+    ON CONFLICT (user_id) DO UPDATE SET used_until = {_USED}
+    WHERE {_USED} <= %(now)s + %(most)s
     RETURNING used_until
-"""
+"""  # noqa: S608 -- constants
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ def take(*, user: User, now: datetime | None = None) -> RateLimitStatus | None:
     each = timedelta(minutes=1) / settings.API_PER_MINUTE
     most = each * settings.API_AT_ONCE
     with connection.cursor() as cursor:
-        cursor.execute(_TAKE, {"user": user.pk, "now": now, "each": each, "most": most})
+        times = {"now": now, "each": each, "most": most, "latest": most + CLOCK_DIFFERENCE}
+        cursor.execute(_TAKE, {"user": user.pk, **times})
         moved = cursor.fetchone()
     used_until: datetime = (
         moved[0] if moved else RateLimitState.objects.values_list("used_until", flat=True).get(user=user)

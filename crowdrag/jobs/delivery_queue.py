@@ -16,6 +16,9 @@ from django.db.models import Q, QuerySet
 
 WAITING: Final = "WAITING"
 SENDING: Final = "SENDING"
+# A time further ahead than a rule writes it, by more than clocks of machines differ, was written before the clock was
+# set back. Otherwise its row would be held until the clock is there again.
+CLOCK_DIFFERENCE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,9 @@ class DeliveryQueue(Generic[Row]):
 
     def _is_due(self, now: datetime) -> Q:
         waiting = Q(state__in=self.model.STATES_DUE, due_at__lte=now)
-        return (waiting | Q(state=SENDING, lease_until__lte=now)) & self.where
+        # A lease that ends later than a new one would was given before the clock was set back.
+        is_over = Q(lease_until__lte=now) | Q(lease_until__gt=now + self.lease + CLOCK_DIFFERENCE)
+        return (waiting | (Q(state=SENDING) & is_over)) & self.where
 
     def _next(self, now: datetime, tried: set[int]) -> int | None:
         rows = self.due(now).exclude(pk__in=tried).order_by(*self.order)

@@ -14,12 +14,14 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
 from django.db.models.functions import Now
 
-from .delivery_queue import Backoff
+from .delivery_queue import CLOCK_DIFFERENCE, Backoff
 from .enums import OPEN, RunState, UnitState
 from .models import Run, Unit, UnitQuerySet
 
 # The database is away, or the query must be repeated (a deadlock): not the unit's fault.
 DATABASE_AWAY = (OperationalError, InterfaceError)
+# The beginnings of the states with which PostgreSQL ends a connection, or takes none. Other lost connections have none.
+LOST_CONNECTION = ("08", "57P")
 MAX_ATTEMPTS = 3
 # A unit that lost this many workers probably kills them (by its memory use, say).
 MAX_LOST = 10
@@ -165,6 +167,12 @@ def give_back(unit: Unit, *, now: datetime | None = None) -> None:
     held_unit(unit).update(state=UnitState.PENDING, lease_until=None, due_at=time_expression(now))
 
 
+def is_disconnected(error: BaseException) -> bool:
+    """Return whether an error says that the connection to the database was lost."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(error, DATABASE_AWAY) and (state is None or state.startswith(LOST_CONNECTION))
+
+
 def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = None) -> None:
     """Count a failed attempt: the unit is due again after a backoff, or fails if it was the last attempt."""
     attempts = unit.attempts + 1
@@ -175,25 +183,44 @@ def fail(unit: Unit, *, error: str, final: bool = False, now: datetime | None = 
     held_unit(unit).update(attempts=attempts, error=error, lease_until=None, **end)
 
 
+@transaction.atomic
+def correct_due_times(*, now: datetime | None = None) -> int:
+    """Make units due whose time is further ahead than any wait, as the clock was set back; count them."""
+    ahead = Unit.objects.filter(
+        state=UnitState.PENDING, due_at__gt=time_after(now, BACKOFF.waits[-1] + CLOCK_DIFFERENCE)
+    )
+    locked = ahead.select_for_update(skip_locked=True).values("pk")
+    return Unit.objects.filter(pk__in=locked).update(due_at=time_expression(now))
+
+
 def return_expired(*, run: Run | None = None, now: datetime | None = None) -> int:
-    """Return units with an expired lease to the queue, or fail those that lost too many workers; count them."""
+    """Return units with an expired lease to the queue, or fail those that lost too many workers; count them.
+
+    A lease that ends later than a new one would was given before the clock was set back, and has expired too.
+    """
     with transaction.atomic():
-        stale = Unit.objects.stale(time_expression(now)).select_for_update(skip_locked=True)
+        latest = time_after(now, lease_duration() + CLOCK_DIFFERENCE)
+        stale = Unit.objects.stale(time_expression(now), latest=latest).select_for_update(skip_locked=True)
         units = list((stale.filter(run=run) if run else stale).order_by("pk"))
         for unit in units:
-            lost = unit.lost + 1
-            if lost >= MAX_LOST:
-                end = {
-                    "state": UnitState.FAILED,
-                    "finished_at": time_expression(now),
-                    "error": f"{lost} workers vanished while at this unit. Does it need more memory than they have?",
-                }
-            else:
-                # The first loss is bad luck and adds no delay.
-                wait = BACKOFF.waits[lost - 1] - BACKOFF.waits[0]
-                end = {"state": UnitState.PENDING, "due_at": time_after(now, wait)}
-            held_unit(unit).update(lost=lost, lease_until=None, **end)
+            lose(unit, now=now)
     return len(units)
+
+
+def lose(unit: Unit, *, now: datetime | None = None) -> None:
+    """Count a lost worker: the unit is due again after a backoff, or fails if it lost too many."""
+    lost = unit.lost + 1
+    if lost >= MAX_LOST:
+        end = {
+            "state": UnitState.FAILED,
+            "finished_at": time_expression(now),
+            "error": f"{lost} workers vanished or lost the database at this unit. Does it need too much memory?",
+        }
+    else:
+        # The first loss is bad luck and adds no delay.
+        wait = BACKOFF.waits[lost - 1] - BACKOFF.waits[0]
+        end = {"state": UnitState.PENDING, "due_at": time_after(now, wait)}
+    held_unit(unit).update(lost=lost, lease_until=None, **end)
 
 
 def cancel_open(run: Run, *, now: datetime | None = None) -> int:

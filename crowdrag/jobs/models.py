@@ -154,9 +154,10 @@ class UnitQuerySet(models.QuerySet["Unit"]):
         """Keep open units, except those that will never be due because a unit of an earlier stage failed."""
         return self.open().exclude(Exists(_earlier().filter(state=UnitState.FAILED)))
 
-    def stale(self, moment: Any) -> "UnitQuerySet":
-        """Keep units whose lease has expired."""
-        return self.filter(state=UnitState.CLAIMED, lease_until__lt=moment)
+    def stale(self, moment: Any, *, latest: Any = None) -> "UnitQuerySet":
+        """Keep units whose lease has expired, or ends after the latest time at which one can end."""
+        is_over = Q(lease_until__lt=moment)
+        return self.filter(is_over if latest is None else is_over | Q(lease_until__gt=latest), state=UnitState.CLAIMED)
 
     def by_queue(self, moment: Any) -> dict[str, dict[str, Any]]:
         """Count open units by queue: `due`, `later`, `claimed`, and since when the `oldest` due one waits."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError
+from django.db.models import Q
 from django.utils import timezone
 
 from .models import ScheduledTask
@@ -66,9 +67,12 @@ def run_due(*, now: datetime | None = None) -> list[str]:
 
 
 def take(schedule: Schedule, now: datetime) -> bool:
-    """Take a due task; return whether this caller is to run it. Of several simultaneous callers, one gets True."""
+    """Take a due task; return whether this caller is to run it. Of several simultaneous callers, one gets True.
+
+    A task that ran later than an interval from now ran before the clock was set back, and is due too.
+    """
     rows = ScheduledTask.objects.filter(name=schedule.name)
-    if rows.filter(at__lte=now - schedule.every).update(at=now):
+    if rows.filter(Q(at__lte=now - schedule.every) | Q(at__gt=now + schedule.every)).update(at=now):
         return True
     if rows.exists():
         return False

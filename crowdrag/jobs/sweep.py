@@ -38,6 +38,7 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
     An empty queue gets one message too: the heartbeat of the worker that takes it shows that the queue is reachable.
     """
     returned = leases.return_expired(now=now)
+    leases.correct_due_times(now=now)
     complete = list(Run.objects.concludable().order_by("id").values_list("pk", flat=True))
     for pk in complete:
         completion.conclude(pk, now=now)

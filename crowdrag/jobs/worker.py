@@ -65,11 +65,16 @@ def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Liste
     except kinds.InputRejectedError as rejected:
         completion.reject(unit, rejected=rejected)
     except Exception as error:
-        log.exception(
-            "Unit %s of run %s failed (attempt %s of %s)", unit.pk, unit.run, unit.attempts + 1, leases.MAX_ATTEMPTS
-        )
         heartbeat.check_connection()
-        leases.fail(unit, error=completion.describe_error(error))
+        if leases.is_disconnected(error):
+            # As if this worker had vanished. If the database is still away, the lease ends by itself.
+            log.warning("Unit %s (claim %s) lost the database: %s", unit.pk, unit.fence, error)
+            leases.lose(unit)
+        else:
+            log.exception(
+                "Unit %s of run %s failed (attempt %s of %s)", unit.pk, unit.run, unit.attempts + 1, leases.MAX_ATTEMPTS
+            )
+            leases.fail(unit, error=completion.describe_error(error))
     except BaseException:
         # Interrupted from outside: not a fault of the work.
         leases.give_back(unit)

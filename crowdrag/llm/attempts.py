@@ -17,23 +17,22 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import F
-from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from crowdrag.studies.models import Study
 
 from . import GatewayError, ledger
 from .enums import AttemptState, CallState, Fault
-from .models import Attempt, Call, Endpoint
+from .models import LONGEST_CLAIM, Attempt, Call, Endpoint
 from .requests import Answer, Question, compose, stored_answer
 from .retry_policy import RetryPolicy
 
 FREE_SLOTS_SQL = """
     SELECT is_allowed, paused_until, concurrency, (
         SELECT count(*) FROM llm_attempt a JOIN llm_call c ON c.id = a.call_id
-        WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until >= %s
+        WHERE a.endpoint_id = e.id AND a.state = %s AND c.claimed_until BETWEEN %s AND %s
     ), EXISTS (
-        SELECT FROM llm_call c WHERE c.claimed_by <> %s AND c.claimed_until >= %s AND c.endpoint_id = e.id
+        SELECT FROM llm_call c WHERE c.claimed_by <> %s AND c.claimed_until BETWEEN %s AND %s AND c.endpoint_id = e.id
     ) FROM llm_endpoint e WHERE id = %s
 """
 SERIALISE_SQL = "SELECT pg_advisory_xact_lock(hashtext('crowdrag.llm.room'), %s)"
@@ -136,15 +135,17 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
     counts as sent.
     """
     with connection.cursor() as cursor:
-        cursor.execute(FREE_SLOTS_SQL, [AttemptState.INTENDED, now, context.token, now, context.endpoint.pk])
+        span = now, now + LONGEST_CLAIM
+        cursor.execute(FREE_SLOTS_SQL, [AttemptState.INTENDED, *span, context.token, *span, context.endpoint.pk])
         row = cursor.fetchone()
     if row is None or not (row[0] or context.study is None):
         raise EndpointNotAllowedError(
             f"The endpoint “{context.endpoint}” is not allowed or no longer allowed. An operator can allow it."
         )
     _allowed, paused_until, concurrency, in_flight, is_shared = row
-    if paused_until is not None and paused_until > now:
-        return 0, (paused_until - now).total_seconds()
+    # A pause that is longer than any that is respected began before the clock was set back.
+    if paused_until is not None and 0 < (pause := (paused_until - now).total_seconds()) <= context.policy.longest_wait:
+        return 0, pause
     is_alone = not is_shared and concurrency == context.endpoint.concurrency
     count = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
     return (count, 0.0) if count > 0 else (0, context.policy.poll)
@@ -294,7 +295,9 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
         ledger.settle(study=context.study, bound=freed, cost=spent)
         if rest := max((outcome.retry_after or 0.0 for _started, outcome in finished), default=0.0):
             until = now + timedelta(seconds=min(rest, context.policy.longest_wait))
-            Endpoint.objects.filter(pk=context.endpoint.pk).update(paused_until=Greatest("paused_until", until))
+            longer = now + timedelta(seconds=context.policy.longest_wait)
+            endpoint = Endpoint.objects.filter(pk=context.endpoint.pk)
+            endpoint.exclude(paused_until__range=(until, longer)).update(paused_until=until)
         stored = look_up(digests=list(lost.values()))
     return answers | {attempt: stored[digest] for attempt, digest in lost.items() if digest in stored}
 

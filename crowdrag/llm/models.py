@@ -1,6 +1,6 @@
 """Endpoints that the operator allows, questions with their answers, attempts to send them, and spending of studies."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
@@ -147,6 +147,15 @@ class Endpoint(models.Model):
         return f"local:{self.name}" if self.is_local else self.base_url.rstrip("/")
 
 
+#: No claim lasts longer. One that ends later was made before the clock was set back.
+LONGEST_CLAIM = timedelta(minutes=10)
+
+
+def _holds(field: str, now: datetime) -> Q:
+    """Return whether a claim until the time in a field holds."""
+    return Q(**{f"{field}__gte": now, f"{field}__lte": now + LONGEST_CLAIM})
+
+
 class CallQuerySet(models.QuerySet["Call"]):
     """Queries of calls."""
 
@@ -161,7 +170,7 @@ class CallQuerySet(models.QuerySet["Call"]):
         unsettled = (
             Q(state=CallState.OPEN) | (Q(state=CallState.FAILED) & ~Q(fault=Fault.INVALID)) | Q(erased_at__isnull=False)
         )
-        free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
+        free = Q(claimed_by=token) | Q(claimed_until__isnull=True) | ~_holds("claimed_until", now)
         return self.filter(unsettled & free)
 
 
@@ -255,12 +264,12 @@ class AttemptQuerySet(models.QuerySet["Attempt"]):
 
     def in_flight(self, now: datetime) -> "AttemptQuerySet":
         """Keep attempts in flight whose sender is still known to be alive."""
-        return self.filter(state=AttemptState.INTENDED, call__claimed_until__gte=now)
+        return self.filter(_holds("call__claimed_until", now), state=AttemptState.INTENDED)
 
     def lost(self, now: datetime) -> "AttemptQuerySet":
         """Keep attempts in flight whose sender's lease expired, or whose call another process has claimed since."""
         alive = Call.objects.filter(
-            pk=models.OuterRef("call_id"), fence=models.OuterRef("fence"), claimed_until__gte=now
+            _holds("claimed_until", now), pk=models.OuterRef("call_id"), fence=models.OuterRef("fence")
         )
         return self.filter(~models.Exists(alive), state=AttemptState.INTENDED)
 

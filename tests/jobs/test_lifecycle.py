@@ -13,7 +13,7 @@ from crowdrag.jobs import completion, kinds, leases, lifecycle, run_files, sweep
 from crowdrag.jobs.enums import RunState, UnitState
 from crowdrag.jobs.models import Run, Unit, Upload
 from crowdrag.studies.models import Study
-from tests.factories import NOW, UserFactory
+from tests.factories import NOW, StudyFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +85,22 @@ def test_the_third_failure_is_the_last_and_other_units_are_done_nevertheless(stu
     assert run.state == RunState.FAILED
     assert run.error.startswith("OSError: the disk is on fire")
     assert list(run.units.order_by("position").values_list("attempts", flat=True)) == [3, 3]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_goes_away_is_not_the_units_fault() -> None:
+    run = exhaust(start(StudyFactory(), "disconnected", times=leases.MAX_ATTEMPTS))
+    unit = run.units.get()
+    assert (run.state, unit.state, unit.attempts, unit.lost) == (
+        RunState.DONE, UnitState.DONE, 0, leases.MAX_ATTEMPTS,
+    )  # fmt: skip
+    assert Upload.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_unit_with_which_the_database_goes_away_each_time_fails_in_the_end() -> None:
+    run = exhaust(start(StudyFactory(), "disconnected", times=99))
+    assert (run.state, run.units.get().lost) == (RunState.FAILED, leases.MAX_LOST)
 
 
 def test_an_effect_that_breaks_leaves_nothing(study: Study) -> None:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import _disk
 from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import DataFolder
 from tests.runtime.conftest import System, eventually
@@ -27,23 +27,10 @@ pytestmark = pytest.mark.extended
 def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
     """Mount a small file system there."""
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
-    if os.getuid() or subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("this account may not mount a file system")
-    try:
+    with _disk.small_disk(place, megabytes) as is_there:
+        if not is_there:
+            pytest.skip("this account may not mount a file system")
         yield place
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def fill(place: Path) -> Path:
-    """Take all the room that is left."""
-    filler = place / "filler"
-    for piece in (65536, 512):
-        with filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
-            while True:
-                file.write(b"x" * piece)
-    return filler
 
 
 def test_the_status_is_written_on_a_full_disk(tmp_path: Path) -> None:
@@ -51,7 +38,7 @@ def test_the_status_is_written_on_a_full_disk(tmp_path: Path) -> None:
         folder = DataFolder(disk / "var")
         folder.create()
         data_folder.write_status(folder, {"phase": "running"})
-        filler = fill(disk)
+        filler = _disk.fill(disk)
         data_folder.write_status(folder, {"phase": "running", "space": "0 MB left"})
         assert data_folder.read_status(folder)["space"] == "0 MB left"
         assert not (folder.run / "reserve").exists(), "its room is in use"
@@ -74,7 +61,7 @@ def test_a_system_on_a_full_disk_says_so_and_comes_back(tmp_path: Path) -> None:
         try:
             system.up("--only", "web,sweep")
             assert ready(system)[0] == 200
-            filler = fill(disk)
+            filler = _disk.fill(disk)
             status_code, checks = eventually(lambda: found if (found := ready(system))[0] == 503 else None)
             assert (status_code, checks["writing"]) == (503, "missing")
             # What a database without room does sooner or later.

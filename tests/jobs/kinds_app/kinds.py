@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from crowdrag.jobs import kinds, lifecycle
@@ -64,6 +65,13 @@ def dying(work: kinds.Work) -> Callable[[], None]:
     return effect
 
 
+def disconnected(work: kinds.Work) -> Callable[[], None]:
+    if work.unit.fence <= work.run.parameters["times"]:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    return lambda: mark(work)
+
+
 def failing(work: kinds.Work) -> Callable[[], None]:
     if work.unit.attempts < work.run.parameters.get("failures", 99):
         raise OSError("the disk is on fire")
@@ -92,7 +100,7 @@ def finished(run: Run) -> None:
 
 ALL = [
     kinds.Kind(name=f"test.{work.__name__}", title=work.__name__.capitalize(), plan=planned, work=work, finish=finished)
-    for work in (tiny, slow, slow_effect, dying, failing, breaking, rejecting)
+    for work in (tiny, slow, slow_effect, dying, disconnected, failing, breaking, rejecting)
 ] + [kinds.Kind(name="test.staged", title="Staged", plan=in_stages, work=staged)]
 
 
