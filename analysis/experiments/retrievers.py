@@ -13,6 +13,7 @@ from analysis.rag.protocols import Collection, Query, Retriever
 from analysis.rag.retrieval import engines
 from analysis.rag.retrieval.dense import UnsupportedEncoderError
 from analysis.rag.retrieval.engines import ENGINES, BadRetrieverError, Choice
+from analysis.rag.retrieval.faiss_index import FaissMissingError
 from analysis.rag.retrieval.index_library import IndexLibrary
 from analysis.rag.retrieval.search import Searcher
 from analysis.rag.retrieval.splade import NoVocabularyWeightsError
@@ -146,6 +147,7 @@ def loaded(load: Callable[[], Result]) -> Result:
         checkpoints.ModelMissingError,
         UnsupportedEncoderError,
         NoVocabularyWeightsError,
+        FaissMissingError,
     ) as error:
         raise BadParameterError(str(error)) from error
 

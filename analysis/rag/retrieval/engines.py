@@ -10,6 +10,7 @@ is (`searches`), and search a corpus by an index that is built once (`index`, `i
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -21,11 +22,14 @@ from urllib.parse import parse_qsl, urlencode
 from ..protocols import Collection, Retriever
 from .bm25 import BM25, Bm25Settings
 from .bm25 import version as bm25_version
-from .search import Documents, Searcher
+from .faiss_index import FlatSettings, HnswSettings, IvfSettings
+from .search import Documents, Searcher, SearchResults
 
 if TYPE_CHECKING:
     from .dense import Dense
+    from .faiss_index import FaissIndex
     from .splade import Splade
+    from .vector_store import StoredVectors
 
 Report = Callable[[int, int, str], None]
 
@@ -236,7 +240,7 @@ def _value(name: str, text: str, default: object) -> Any:
         value = json.loads(text)
     except ValueError:
         value = text
-    kind = type(default)
+    kind: Any = type(default)
     is_right = type(value) is kind or (kind is float and type(value) is int)
     if not is_right:
         expected = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
@@ -307,6 +311,87 @@ def load_splade(choice: Choice) -> Splade:
     return model
 
 
+def _vectors_of(choice: Choice) -> str:
+    return hashlib.sha256(load_dense(Choice(ENGINES["dense"], choice.argument)).name.encode()).hexdigest()[:32]
+
+
+def _encode(part: IndexPart) -> None:
+    from . import vector_store
+
+    store = vector_store.VectorStore(part.shared)
+    model = load_dense(part.choice)
+    vector_store.encode(store, part.documents, part.first, part.last, model.passages, part.folder, part.report)
+
+
+def _locate(assembly: IndexAssembly) -> dict[str, Any]:
+    from . import vector_store
+
+    assembly.report(0, 1, "Locating vectors")
+    vector_store.locate(vector_store.VectorStore(assembly.shared), assembly.parts, assembly.folder)
+    return {}
+
+
+def _assemble_faiss(assembly: IndexAssembly) -> dict[str, Any]:
+    from . import faiss_index, vector_store
+
+    _locate(assembly)
+    vectors = vector_store.StoredVectors(assembly.folder, vector_store.VectorStore(assembly.shared))
+    return dict(faiss_index.assemble(vectors, assembly.choice.settings, assembly.folder, assembly.report))
+
+
+@dataclass(frozen=True, eq=False)
+class _DenseIndex:
+    """Vectors with the model that encodes questions, as a searcher of their corpus."""
+
+    name: str
+    model: Dense
+    vectors: StoredVectors | FaissIndex
+
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
+        if len(documents) != len(self.vectors):
+            raise ValueError(f"the index is of {len(self.vectors)} documents, not of {len(documents)}")
+        return self.vectors.search(self.model.questions(questions), n)
+
+
+def _open_dense(choice: Choice, folder: Path, shared: Path) -> Searcher:
+    from .vector_store import StoredVectors, VectorStore
+
+    return _DenseIndex(_version_of_dense(choice), load_dense(choice), StoredVectors(folder, VectorStore(shared)))
+
+
+def _open_faiss(choice: Choice, folder: Path, _shared: Path) -> Searcher:
+    from .faiss_index import FaissIndex
+
+    return _DenseIndex(_version_of_faiss(choice), load_dense(choice), FaissIndex(folder, choice.settings))
+
+
+def _version_of_dense(choice: Choice) -> str:
+    return load_dense(choice).name
+
+
+def _version_of_faiss(choice: Choice) -> str:
+    from . import faiss_index
+
+    return f"{load_dense(choice).name}, {choice.settings}, FAISS {faiss_index.version()}"
+
+
+# Encoding a passage takes milliseconds, so little of it is in a part.
+_PART_TO_ENCODE = 2 << 20
+
+
+def _faiss(kind: str, settings: type[Any], description: str) -> Engine:
+    return Engine(
+        name=f"faiss-{kind}",
+        title=f"FAISS {kind.upper() if kind != 'flat' else kind}",
+        help=description,
+        argument="model",
+        needs_argument=True,
+        allowed_as="dense",
+        settings=settings,
+        index=IndexRecipe(_encode, _assemble_faiss, _open_faiss, _version_of_faiss, _PART_TO_ENCODE, _vectors_of),
+    )
+
+
 _ENGINES: Sequence[Engine] = (
     Engine(
         name="bm25",
@@ -332,7 +417,13 @@ _ENGINES: Sequence[Engine] = (
         needs_argument=True,
         ranks=lambda choice, _collection: load_dense(choice),
         searches=load_dense,
+        index=IndexRecipe(_encode, _locate, _open_dense, _version_of_dense, _PART_TO_ENCODE, _vectors_of),
     ),
+    _faiss("flat", FlatSettings, "The same vectors, compared exactly by FAISS."),
+    _faiss(
+        "ivf", IvfSettings, "The same vectors in lists, of which a search looks into some: less memory, some missed."
+    ),
+    _faiss("hnsw", HnswSettings, "The same vectors in a graph of neighbours: fastest, most memory, few missed."),
     Engine(
         name="splade",
         title="SPLADE",

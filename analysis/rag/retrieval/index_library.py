@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from ..collections.corpus import Corpus
 from ..collections.fields import is_gzipped
 from . import engines
 from .engines import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
+from .folders import published
 from .search import Searcher
 
 #: Raised when files of indexes change, so that older ones are not opened.
@@ -167,7 +167,7 @@ class IndexLibrary:
         """
         target = self._corpus_folder(order.sha256)
         if not target.exists():
-            with _published(target) as folder:
+            with published(target) as folder:
                 Corpus.store(corpus, folder)
         with Corpus.reopen(corpus, target) as stored:
             return len(stored)
@@ -184,7 +184,7 @@ class IndexLibrary:
         if target.exists() or self.find(order) is not None:
             return
         choice = engines.read(order.choice)
-        with self._opened(order, corpus) as documents, _published(target) as folder:
+        with self._opened(order, corpus) as documents, published(target) as folder:
             first, last = (n * len(documents) // order.parts for n in (part, part + 1))
             shared = self._shared_folder(choice)
             _recipe(choice.engine).part(IndexPart(choice, documents, first, last, folder, shared, report))
@@ -209,7 +209,7 @@ class IndexLibrary:
                     f"{len(missing)} of {order.parts} parts of the index are not in {self._folder}. All machines that "
                     "build indexes need the same folder (CROWDRAG_INDEX_DIR)."
                 )
-            with self._opened(order, corpus) as documents, _published(target) as folder:
+            with self._opened(order, corpus) as documents, published(target) as folder:
                 shared = self._shared_folder(choice)
                 facts = recipe.assemble(IndexAssembly(choice, documents, parts, folder, shared, report))
                 size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -274,7 +274,9 @@ class IndexLibrary:
         others = self.entries()
         if entry.sha256 not in {other.sha256 for other in others}:
             shutil.rmtree(self._corpus_folder(entry.sha256), ignore_errors=True)
-        if entry.shared and entry.shared not in {other.shared for other in others}:
+        # An index that is being built may count on vectors that are there already.
+        is_building = any((self._folder / "parts").glob("*/*"))
+        if entry.shared and not is_building and entry.shared not in {other.shared for other in others}:
             shutil.rmtree(self._folder / "shared" / entry.shared, ignore_errors=True)
         return entry
 
@@ -313,32 +315,3 @@ def _recipe(engine: Engine) -> IndexRecipe:
         listed = ", ".join(other.pattern for other in engines.ENGINES.values() if other.index is not None)
         raise BadRetrieverError(f"{engine.name} has no index. Retrievers with an index: {listed}.")
     return engine.index
-
-
-@contextmanager
-def _published(target: Path) -> Iterator[Path]:
-    """Yield an empty folder that gets its name, at once and with all files on the disk, if no error occurs."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    folder = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-    folder.mkdir()
-    try:
-        yield folder
-        for path in (*folder.iterdir(), folder):
-            _sync(path)
-        folder.rename(target)
-        _sync(target.parent)
-    except OSError:
-        if not target.exists():  # otherwise another process was faster with the same
-            raise
-    finally:
-        # What killed processes left behind goes, too.
-        for left in target.parent.glob(f".{target.name}.*.part") if target.exists() else (folder,):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

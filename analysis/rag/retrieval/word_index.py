@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy
@@ -25,6 +24,7 @@ from analysis.stats.threads import map_in_threads
 
 from ..protocols import Floats
 from .bm25 import Bm25Settings, library, stemmed, stop_words, version, weight, words_of
+from .folders import array_file
 from .search import Documents, NoDocumentsError, SearchResults, best_of, passage, results_of
 
 # Files of a part: its words, one a line in order of code points; where each one's entries begin; and for each entry
@@ -153,8 +153,8 @@ def _weigh(
     starts = np.concatenate([[0], np.cumsum(having)])
     np.save(folder / _INDPTR, starts)
     with (
-        _array_file(folder / _DATA, np.dtype(np.float32), int(starts[-1])) as data_file,
-        _array_file(folder / _INDICES, np.dtype(np.int32), int(starts[-1])) as indices_file,
+        array_file(folder / _DATA, np.float32, (int(starts[-1]),)) as data_file,
+        array_file(folder / _INDICES, np.int32, (int(starts[-1]),)) as indices_file,
     ):
         first = 0
         while first < len(having):
@@ -177,14 +177,6 @@ def _weigh(
             data.tofile(data_file)
             indices.tofile(indices_file)
             first = last
-
-
-def _array_file(path: Path, dtype: np.dtype[Any], n: int) -> Any:
-    """Open a file of NumPy's format for an array that is written bit by bit."""
-    file = path.open("wb")
-    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (n,)}
-    np.lib.format.write_array_header_1_0(file, header)
-    return file
 
 
 def _write_vocabulary(path: Path, words: Iterable[str]) -> None:
