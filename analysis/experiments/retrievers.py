@@ -58,7 +58,7 @@ def choice(name: str) -> Choice:
         chosen = engines.read(name)
     except BadRetrieverError as error:
         raise BadParameterError(str(error)) from error
-    if chosen.engine.needs_argument and chosen.allowed_name not in settings.RETRIEVERS:
+    if chosen.engine.argument == "model" and chosen.allowed_name not in settings.RETRIEVERS:
         message = "There is no retriever %(name)r. Available: %(known)s. The operator sets the models."
         raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
     return chosen

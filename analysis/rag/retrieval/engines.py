@@ -4,8 +4,9 @@ An engine is chosen by a name such as `bm25`, `bm25?k1=0.9&b=0.4` or `dense:all-
 its argument (a model, for example), and after a question mark its settings. Settings are the fields of a frozen
 dataclass, which checks them. docs/methods/retrieval.md.
 
-An engine can do any of three things: score the candidates that a question comes with (`ranks`), search a corpus as it
-is (`searches`), and search a corpus by an index that is built once (`index`, `index_library.IndexLibrary`).
+An engine can do any of four things: score the candidates that a question comes with (`ranks`), search a corpus as it
+is (`searches`), search a corpus by an index that is built once (`index`, `index_library.IndexLibrary`), and look up
+what another system found in a corpus (`looks_up`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from ..collections.corpus import Corpus
 from ..protocols import Collection, Retriever
 from .bm25 import BM25, Bm25Settings
 from .bm25 import version as bm25_version
@@ -147,6 +149,8 @@ class Engine:
     searches : callable(choice) -> Searcher, optional
         Searches a corpus without an index.
     index : IndexRecipe, optional
+    looks_up : callable(choice, collection, corpus, n) -> Collection, optional
+        Replaces each question's documents by the best n that another system found, by the question's id.
     """
 
     name: str
@@ -159,6 +163,7 @@ class Engine:
     ranks: Callable[[Choice, Collection], Retriever] | None = None
     searches: Callable[[Choice], Searcher] | None = None
     index: IndexRecipe | None = None
+    looks_up: Callable[[Choice, Collection, Corpus, int], Collection] | None = None
 
     @property
     def pattern(self) -> str:
@@ -375,6 +380,12 @@ def _version_of_faiss(choice: Choice) -> str:
     return f"{load_dense(choice).name}, {choice.settings}, FAISS {faiss_index.version()}"
 
 
+def _look_up(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> Collection:
+    from . import trec_runs
+
+    return trec_runs.retrieve(collection, trec_runs.read(choice.argument), corpus, n)
+
+
 # Encoding a passage takes milliseconds, so little of it is in a part.
 _PART_TO_ENCODE = 2 << 20
 
@@ -432,6 +443,14 @@ _ENGINES: Sequence[Engine] = (
         needs_argument=True,
         ranks=lambda choice, _collection: load_splade(choice),
         searches=load_splade,
+    ),
+    Engine(
+        name="trec",
+        title="TREC run file",
+        help="What any other system found for the questions: qid Q0 docid rank score tag.",
+        argument="file",
+        needs_argument=True,
+        looks_up=_look_up,
     ),
 )
 #: All engines by name.

@@ -25,9 +25,9 @@ from typing import Any
 
 from ..collections.corpus import Corpus
 from ..collections.fields import is_gzipped
+from ..folders import published
 from . import engines
 from .engines import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
-from .folders import published
 from .search import Searcher
 
 #: Raised when files of indexes change, so that older ones are not opened.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..folders import published
 from ..protocols import Floats
-from .folders import published
 from .search import Documents, NoDocumentsError, SearchResults, TopDocuments, block, passage
 
 Vectors = NDArray[np.float32]

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from analysis.stats.threads import map_in_threads
 
+from ..folders import array_file
 from ..protocols import Floats
 from .bm25 import Bm25Settings, library, stemmed, stop_words, version, weight, words_of
-from .folders import array_file
 from .search import Documents, NoDocumentsError, SearchResults, best_of, passage, results_of
 
 # Files of a part: its words, one a line in order of code points; where each one's entries begin; and for each entry

@@ -134,3 +134,24 @@ def test_what_cannot_be_indexed_is_refused(study, tmp_path, options, named):
     with pytest.raises(CommandError, match=named.replace("?", ".")):
         call_command("index", *[tmp_path / path] if path else [], **given)
     assert not Run.objects.exists()
+
+
+def test_a_run_file_of_another_system_gives_the_candidates(study, corpus, questions, tmp_path):
+    (tmp_path / "theirs.trec").write_text(
+        "q1 Q0 cat 1 3.5 theirs\nq1 Q0 sea 2 3 theirs\nq1 broken\nq2 Q0 moon 1 1 theirs\n"
+    )
+    left_out: dict[str, int] = {}
+    upload = services.with_candidates(
+        study=study, questions=questions, corpus=corpus, n=2, searcher=f"trec:{tmp_path / 'theirs.trec'}",
+        note=left_out.__setitem__,
+    )  # fmt: skip
+    documents = {query.id: query.documents for query in qa.read(upload.file.path).queries}
+    assert {key: [each.id for each in found] for key, found in documents.items()} == {
+        "q1": ["cat", "sea"],
+        "q2": ["moon"],
+    }
+    assert documents["q1"][0].score == 3.5
+    assert list(left_out.values()) == [1]
+    assert upload.name == "asked-2-by-trec-theirs-of-docs.jsonl.gz"
+    with pytest.raises(services.BadCollectionError, match=r"none\.trec"):
+        services.with_candidates(study=study, questions=questions, corpus=corpus, searcher=f"trec:{tmp_path}/none.trec")

@@ -1,4 +1,4 @@
-"""Folders of files that appear at once, complete and on the disk; arrays that are written bit by bit."""
+"""Files and folders that appear at once, complete and on the disk; arrays that are written bit by bit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -35,6 +35,21 @@ def published(target: Path) -> Iterator[Path]:
         # What killed processes left behind goes, too.
         for left in target.parent.glob(f".{target.name}.*.part") if target.exists() else (folder,):
             shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def written_at_once(target: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that gets its name, complete and on the disk, if no error occurs."""
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+        _sync(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:
