@@ -23,6 +23,7 @@ class AnalysisConfig(AppConfig):
         from .analyses import services as analyses_services
         from .archive import clones
         from .archive import services as archive_services
+        from .experiments import index_runs
         from .experiments import report as experiment_report
         from .experiments.fair_rag import experiment as fair
         from .experiments.self_preference import experiment as self_preference
@@ -49,6 +50,7 @@ class AnalysisConfig(AppConfig):
         analysis_report.register(analyses_services.KIND)
         experiment_report.register()
         bertscore_runs.register()
+        index_runs.register()
         fair.register_experiment()
         self_preference.register_experiment()
         uplift.register_experiment()

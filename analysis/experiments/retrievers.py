@@ -1,50 +1,80 @@
-"""The retrievers that a run's parameters name."""
+"""The retrievers that a run's parameters or a command name, as far as the operator allows them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from django.conf import settings
 
+from analysis.rag import checkpoints
 from analysis.rag.protocols import Collection, Query, Retriever
+from analysis.rag.retrieval import engines
+from analysis.rag.retrieval.dense import UnsupportedEncoderError
+from analysis.rag.retrieval.engines import ENGINES, BadRetrieverError, Choice
+from analysis.rag.retrieval.faiss_index import FaissMissingError
+from analysis.rag.retrieval.index_library import IndexLibrary
 from analysis.rag.retrieval.search import Searcher
+from analysis.rag.retrieval.splade import NoVocabularyWeightsError
 
 from .experiment import BadParameterError
 
-if TYPE_CHECKING:
-    from analysis.rag.retrieval.dense import Dense
-    from analysis.rag.retrieval.splade import Splade
-
-#: Retrievers without a model. `bm25` computes word weights from the question's own candidates, as LaMP does with a
-#: profile; `bm25:all` from the documents of all questions; `given` uses the scores in the data.
+#: `bm25` computes word weights from the question's own candidates, as LaMP does with a profile; `bm25:all` from the
+#: documents of all questions; `given` uses the scores in the data.
 GIVEN = "given"
 WORDS = "bm25"
 PLAIN = (WORDS, "bm25:all", GIVEN)
-#: Retrievers with a model, `dense:NAME` and `splade:NAME`, that the operator allows (`CROWDRAG_RETRIEVERS`).
-DENSE, SPLADE = "dense", "splade"
-# The last index of a whole collection; all units of a run share it.
-_index: list[tuple[Collection, Retriever]] = []
+
+Result = TypeVar("Result")
 
 
 def offered() -> list[str]:
-    """The names of all available retrievers."""
+    """Return the names of all retrievers that can score a question's candidates, without settings."""
     return [*PLAIN, *settings.RETRIEVERS]
 
 
-def check(names: Sequence[str]) -> None:
-    """Refuse unavailable names before anything is generated or loaded.
+def offered_for_corpora() -> list[str]:
+    """Return the names of all retrievers that can search a corpus, without settings."""
+    names = []
+    for engine in ENGINES.values():
+        if engine.searches is None and engine.index is None:
+            continue
+        allowed_as = f"{engine.allowed_as or engine.name}:"
+        models = [name.removeprefix(allowed_as) for name in settings.RETRIEVERS if name.startswith(allowed_as)]
+        names += [f"{engine.name}:{model}" for model in models] if engine.needs_argument else [engine.name]
+    return names
+
+
+def choice(name: str) -> Choice:
+    """Read a name.
 
     Raises
     ------
     BadParameterError
-        Names the available retrievers. Models are restricted because somebody must vouch for their files.
+        If there is no such retriever, or the operator does not allow it: somebody must vouch for a model's files.
+    """
+    try:
+        chosen = engines.read(name)
+    except BadRetrieverError as error:
+        raise BadParameterError(str(error)) from error
+    if chosen.engine.argument == "model" and chosen.allowed_name not in settings.RETRIEVERS:
+        message = "There is no retriever %(name)r. Available: %(known)s. The operator sets the models."
+        raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
+    return chosen
+
+
+def check(names: Sequence[str]) -> None:
+    """Refuse names of retrievers that cannot score candidates, before anything is generated or loaded.
+
+    Raises
+    ------
+    BadParameterError
+        Names the available retrievers.
     """
     for name in names:
-        if name not in offered():
-            message = "There is no retriever %(name)r. Available: %(known)s. The operator sets the models."
-            raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
+        if (chosen := choice(name)).engine.ranks is None:
+            raise _cannot(chosen, "score the candidates of a question", offered())
 
 
 def can_score(names: Sequence[str], query: Query) -> bool:
@@ -60,7 +90,7 @@ def retriever(name: str, collection: Collection) -> Retriever:
     Parameters
     ----------
     name : str
-        One of `offered`.
+        One of `offered`, with or without settings.
     collection : Collection
         The run's questions.
 
@@ -69,58 +99,58 @@ def retriever(name: str, collection: Collection) -> Retriever:
     BadParameterError
         If it is not available, or its model cannot be loaded.
     """
-    check([name])
-    kind, _colon, model = name.partition(":")
-    if kind in (DENSE, SPLADE):
-        return _load(kind, model)
-    if name == GIVEN:
-        from analysis.rag.retrieval.known_scores import KnownScores
-
-        return KnownScores()
-    from analysis.rag.retrieval.bm25 import BM25
-
-    if name == WORDS:
-        return BM25()
-    if not _index or _index[0][0] is not collection:
-        _index[:] = [(collection, BM25.over(collection.queries))]
-    return _index[0][1]
+    chosen = choice(name)
+    if (ranks := chosen.engine.ranks) is None:
+        raise _cannot(chosen, "score the candidates of a question", offered())
+    return loaded(partial(ranks, chosen, collection))
 
 
 def searcher(name: str) -> Searcher:
-    """Return a searcher of a corpus: `bm25`, or one of the available models.
+    """Return a searcher that reads a whole corpus: `bm25`, or one of the available models.
 
     Raises
     ------
     BadParameterError
-        If it is not available, cannot search, or its model cannot be loaded.
+        If it is not available, cannot search without an index, or its model cannot be loaded.
     """
-    check([name])
-    kind, _colon, model = name.partition(":")
-    if kind in (DENSE, SPLADE):
-        return _load(kind, model)
-    if name != WORDS:
-        can = ", ".join([WORDS, *settings.RETRIEVERS])
-        raise BadParameterError(f"{name!r} cannot search a corpus. Available: {can}.")
-    from analysis.rag.retrieval.bm25 import BM25
-
-    return BM25()
+    chosen = choice(name)
+    if chosen.engine.searches is None and chosen.engine.index is not None:
+        raise BadParameterError(f"{name!r} needs an index of the corpus. Build it first: crowdrag index.")
+    if (searches := chosen.engine.searches) is None or not chosen.is_for_corpora:
+        raise _cannot(chosen, "search a corpus", offered_for_corpora())
+    return loaded(partial(searches, chosen))
 
 
-def _load(kind: str, model: str) -> Dense | Splade:
-    """Load a model, or take it from the process's cache."""
-    from analysis.rag import checkpoints
-    from analysis.rag.generation.model_cache import MODELS
-    from analysis.rag.retrieval.dense import Dense, UnsupportedEncoderError
-    from analysis.rag.retrieval.splade import NoVocabularyWeightsError, Splade
+def has_index(name: str) -> bool:
+    """Return whether a retriever can have indexes."""
+    chosen = choice(name)
+    return chosen.is_for_corpora and chosen.engine.index is not None
 
+
+def library() -> IndexLibrary:
+    """Return this system's indexes."""
+    return IndexLibrary(settings.INDEX_ROOT)
+
+
+def loaded(load: Callable[[], Result]) -> Result:
+    """Call a function that loads a model.
+
+    Raises
+    ------
+    BadParameterError
+        If the model cannot be loaded.
+    """
     try:
-        load = Dense.load if kind == DENSE else Splade.load
-        retrieval_model: Dense | Splade = MODELS.take((kind, model), partial(load, model))
+        return load()
     except (
         checkpoints.NeuralPartsMissingError,
         checkpoints.ModelMissingError,
         UnsupportedEncoderError,
         NoVocabularyWeightsError,
+        FaissMissingError,
     ) as error:
         raise BadParameterError(str(error)) from error
-    return retrieval_model
+
+
+def _cannot(chosen: Choice, what: str, names: Sequence[str]) -> BadParameterError:
+    return BadParameterError(f"{str(chosen)!r} cannot {what}. Available: {', '.join(names)}.")

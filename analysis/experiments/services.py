@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -30,7 +31,7 @@ from crowdrag.llm import forecasts, gateway, ledger
 from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study, User
 
-from . import generators, question_sets, retrievers
+from . import generators, index_runs, question_sets, retrievers
 from . import runs as experiments_runs
 from .experiment import COMMON, PREFIX, BadParameterError, CostEstimate, Experiment
 from .question_sets import BadCollectionError
@@ -292,7 +293,13 @@ MOST_CANDIDATES = 1000
 
 
 def with_candidates(
-    *, study: Study, questions: Path, corpus: Path, n: int = CANDIDATES, searcher: str = retrievers.WORDS
+    *,
+    study: Study,
+    questions: Path,
+    corpus: Path,
+    n: int = CANDIDATES,
+    searcher: str = retrievers.WORDS,
+    note: Callable[[str, int], None] = lambda _reason, _count: None,
 ) -> Upload:
     """Retrieve the best documents of a corpus for each question, and store them with the study.
 
@@ -307,7 +314,11 @@ def with_candidates(
         Number of documents, sorted by descending score. They replace the question's own documents. 0: keep the
         documents that it names.
     searcher : str
-        A name for `retrievers.searcher`.
+        A retriever of `retrievers.offered_for_corpora`, with or without settings. The index of this corpus is used if
+        there is one (index_runs); without one, the whole corpus is read. `trec:FILE` takes the documents that a run
+        file ranks.
+    note : callable(reason, count)
+        Told what was left out.
 
     Returns
     -------
@@ -324,17 +335,38 @@ def with_candidates(
     if not 0 <= n <= MOST_CANDIDATES:
         message = "candidates must be a whole number from 0 to %(most)s, not %(n)s."
         raise BadParameterError(message % {"n": n, "most": MOST_CANDIDATES})
-    who = retrievers.searcher(searcher)
+    looks_up = retrievers.choice(searcher).engine.looks_up
     try:
-        with corpora.Corpus.open(corpus) as opened:
+        with _opened(corpus, searcher) as (opened, who):
             collection = qa.read(questions, corpus=opened)
-            collection = search.retrieve(collection, opened, who, n) if n else collection
+            if looks_up is not None and n:
+                collection = looks_up(retrievers.choice(searcher), collection, opened, n)
+            elif who is not None and n:
+                collection = search.retrieve(collection, opened, who, n)
     except (fields.BadCollectionError, NoDocumentsError, OSError) as error:
         raise BadCollectionError(str(error)) from error
+    for reason, count in collection.left_out:
+        note(reason, count)
     with tempfile.TemporaryDirectory() as folder:
-        by = re.sub(r"\W+", "-", searcher)
+        # What stands in the file name of a run file, not where that is.
+        by = re.sub(r"\W+", "-", f"trec-{_stem(Path(searcher))}" if looks_up else searcher)
         name = f"{_stem(questions)}-{n}-by-{by}-of-{_stem(corpus)}" if n else f"{_stem(questions)}-of-{_stem(corpus)}"
         return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", collection))
+
+
+@contextmanager
+def _opened(corpus: Path, searcher: str) -> Iterator[tuple[corpora.Corpus, search.Searcher | None]]:
+    """Open a corpus with its index if there is one, else with a searcher that reads it all; None if it looks up."""
+    library = retrievers.library()
+    order = index_runs.order(searcher, corpus) if library.entries() and retrievers.has_index(searcher) else None
+    if order is not None and library.find(order) is not None:
+        with library.open(order, corpus) as opened_index:
+            yield opened_index
+        return
+    is_search = retrievers.choice(searcher).engine.looks_up is None
+    who = retrievers.searcher(searcher) if is_search else None
+    with corpora.Corpus.open(corpus) as opened:
+        yield opened, who
 
 
 def _stem(path: Path) -> str:

@@ -20,7 +20,11 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("analyse", "compute agreement, competence, labels and grades"),
         ("bertscore", "compute the BERTScores of responses"),
     ),
-    "Experiments": (("experiment NAME", "run fair RAG, uplift RAG or self-preference"),),
+    "Experiments": (
+        ("experiment NAME", "run fair RAG, uplift RAG or self-preference"),
+        ("index CORPUS", "build the search index of a corpus, which all experiments use"),
+        ("ir_dataset NAME", "write a test collection of ir_datasets as a corpus and questions"),
+    ),
     "Operations": (
         ("createsuperuser", "create a login for the operator"),
         ("backup FILE", "write everything into one file"),

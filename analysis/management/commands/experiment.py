@@ -1,6 +1,7 @@
 """Run an experiment on a study's topics or a file of questions, and write its report into a folder."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ class Command(RunCommand):
             help=f"documents from the corpus per question (default: {services.CANDIDATES}, 0: those named in the file)",
         )
         parser.add_argument(
-            "--searcher", help=("the retriever for the corpus: bm25, or another available one (default: bm25)")
+            "--searcher",
+            help="the retriever for the corpus, or trec:FILE for what another system found (default: bm25)",
         )
         parser.add_argument("--others", type=int, help="number of extra passages from other questions")
         parser.add_argument("--style", help="for the study's topics: style of the right answers (default: any)")
@@ -88,8 +90,11 @@ class Command(RunCommand):
             _pair(assignment, experiment) for assignment in options["set"]
         )
         common = {"generator": options["generator"] or parameters.pop("generator", ""), "queries": options["queries"]}
-        common["collection"] = _collection(study, experiment, options)
+        common["collection"] = _collection(study, experiment, options, self._note)
         return services.order(experiment, study, {**parameters, **common}, seed=options["seed"])
+
+    def _note(self, reason: str, count: int) -> None:
+        self.stderr.write(f"Left out: {count:,} {reason}.")
 
     def _print_estimate(self, expected: services.CostForecast, *, is_result: bool) -> None:
         estimate = expected.estimate
@@ -174,7 +179,9 @@ def _study(slug: str) -> Study:
     return study
 
 
-def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -> dict[str, Any]:
+def _collection(
+    study: Study, experiment: Experiment, options: dict[str, Any], note: Callable[[str, int], None]
+) -> dict[str, Any]:
     path = options.get("file")
     if path is None:
         study_sources = [source for source in run_tables.OF_STUDY if source in experiment.collections]
@@ -184,11 +191,11 @@ def _collection(study: Study, experiment: Experiment, options: dict[str, Any]) -
     for required in filter(None, (path, options["corpus"])):
         if not Path(required).is_file():
             raise BadParameterError(f"There is no file {required}.")
-    upload = _searched(study, options) if options["corpus"] else services.upload_questions(study, Path(path))
+    upload = _searched(study, options, note) if options["corpus"] else services.upload_questions(study, Path(path))
     return services.of_upload(study, options["format"], upload.pk, options["others"])
 
 
-def _searched(study: Study, options: dict[str, Any]) -> Upload:
+def _searched(study: Study, options: dict[str, Any], note: Callable[[str, int], None]) -> Upload:
     if options["format"] != "qa":
         raise BadParameterError("Searching a corpus needs plain questions: --format qa.")
     return services.with_candidates(
@@ -197,6 +204,7 @@ def _searched(study: Study, options: dict[str, Any]) -> Upload:
         corpus=Path(options["corpus"]),
         n=options["candidates"],
         searcher=options["searcher"],
+        note=note,
     )
 
 

@@ -22,6 +22,9 @@ from .fields import BadCollectionError, Fields, opened, parsed
 
 #: Documents per block by default.
 BLOCK = 1024
+# What `Corpus.store` writes: byte offsets, positions by the digest of the id, the sorted digests, and a gzipped corpus.
+_ARRAYS = ("starts.npy", "order.npy", "keys.npy")
+_UNPACKED = "corpus.jsonl"
 
 
 def document(row: Fields) -> Document:
@@ -72,12 +75,19 @@ class Corpus:
     Texts stay on disk; each document takes 24 bytes of memory. A gzipped file is unpacked into a temporary one.
     """
 
-    def __init__(self, name: str, file: IO[bytes], starts: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
+    def __init__(
+        self,
+        name: str,
+        file: IO[bytes],
+        starts: NDArray[np.int64],
+        order: NDArray[np.int64],
+        keys: NDArray[np.uint64],
+    ) -> None:
         self.name = name
         self._file = file
         self._starts = starts
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
+        self._order = order
+        self._keys = keys
 
     @classmethod
     def open(cls, path: Path | str) -> Self:
@@ -94,14 +104,66 @@ class Corpus:
             If a line is not a document, an id occurs twice, or there are no documents.
         """
         path = Path(path)
-        file = _on_disk(path)
+        return cls._checked(path.name, _on_disk(path))
+
+    @classmethod
+    def _checked(cls, name: str, file: IO[bytes]) -> Self:
         try:
-            corpus = cls(path.name, file, *_index(path.name, file))
+            starts, keys = _index(name, file)
+            order = np.argsort(keys, kind="stable")
+            corpus = cls(name, file, starts, order, keys[order])
             corpus._once()
         except BaseException:
             file.close()
             raise
         return corpus
+
+    @classmethod
+    def store(cls, path: Path | str, folder: Path) -> int:
+        """Read and check a corpus once for all, and store where its documents are, for `reopen`.
+
+        Parameters
+        ----------
+        path : Path or str
+            As for `open`. A gzipped file is unpacked into the folder.
+        folder : Path
+            An empty folder.
+
+        Returns
+        -------
+        int
+            Number of documents.
+
+        Raises
+        ------
+        BadCollectionError
+            As `open`.
+        """
+        path = Path(path)
+        file = opened(path)
+        if hasattr(file, "fileobj"):  # gzipped
+            with (folder / _UNPACKED).open("wb") as unpacked:
+                _unpack(path, file, unpacked)
+            file = (folder / _UNPACKED).open("rb")
+        with cls._checked(path.name, file) as corpus:
+            for name, values in zip(_ARRAYS, (corpus._starts, corpus._order, corpus._keys), strict=True):
+                np.save(folder / name, values)
+            return len(corpus)
+
+    @classmethod
+    def reopen(cls, path: Path | str, folder: Path) -> Self:
+        """Open a corpus that was stored in a folder: at once, without reading the file.
+
+        Parameters
+        ----------
+        path : Path or str
+            The same file as then; the caller compares its digest.
+        folder : Path
+            As for `store`. Its arrays are memory-mapped.
+        """
+        path, unpacked = Path(path), folder / _UNPACKED
+        starts, order, keys = (np.load(folder / name, mmap_mode="r") for name in _ARRAYS)
+        return cls(path.name, (unpacked if unpacked.exists() else path).open("rb"), starts, order, keys)
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -123,15 +185,25 @@ class Corpus:
         """Close the file."""
         self._file.close()
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
-        """Yield all documents in order, in blocks: the position of the block's first document, and the documents.
+    def blocks(
+        self, size: int = BLOCK, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, list[Document]]]:
+        """Yield documents in order, in blocks: the position of the block's first document, and the documents.
 
         Other documents may be read between blocks.
+
+        Parameters
+        ----------
+        size : int
+            Documents in a block; the last may have fewer.
+        first, last : int
+            Positions of the first document, and of the one after the last. Default: all documents.
         """
-        for start in range(0, len(self), size):
+        end = len(self) if last is None else last
+        for start in range(first, end, size):
             self._file.seek(int(self._starts[start]))
             block: list[Document] = []
-            while start + len(block) < min(start + size, len(self)):
+            while start + len(block) < min(start + size, end):
                 if (line := self._file.readline()).strip():
                     block.append(document(parsed(self.name, f"document {start + len(block) + 1}", line)))
             yield start, block
@@ -191,10 +263,17 @@ def _on_disk(path: Path) -> IO[bytes]:
         return file
     unpacked = tempfile.TemporaryFile(prefix="corpus-")  # noqa: SIM115 -- the corpus closes it, which removes it
     try:
-        with file:
-            shutil.copyfileobj(file, unpacked, 1 << 20)
-    except (EOFError, OSError) as error:
+        _unpack(path, file, unpacked)
+    except BaseException:
         unpacked.close()
-        raise BadCollectionError(path.name, "", "", "a complete gzip file", str(error)) from error
+        raise
     unpacked.seek(0)
     return unpacked
+
+
+def _unpack(path: Path, file: IO[bytes], into: IO[bytes]) -> None:
+    try:
+        with file:
+            shutil.copyfileobj(file, into, 1 << 20)
+    except (EOFError, OSError) as error:
+        raise BadCollectionError(path.name, "", "", "a complete gzip file", str(error)) from error

@@ -149,11 +149,16 @@ def opened(path: Path) -> BinaryIO:
         If there is no such file.
     """
     try:
-        with path.open("rb") as file:
-            is_packed = file.read(2) == _GZIP
+        is_packed = is_gzipped(path)
     except OSError as error:
         raise BadCollectionError(path.name, "", "", "a readable file", error.strerror) from error
     return cast("BinaryIO", gzip.open(path, "rb")) if is_packed else path.open("rb")
+
+
+def is_gzipped(path: Path) -> bool:
+    """Return whether a file is gzipped, by its first bytes."""
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
 
 
 def lines(path: Path) -> Iterator[Fields]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy
@@ -60,6 +60,14 @@ class Bm25Settings:
     stop_words: bool = True
     stem: bool = True
 
+    def __post_init__(self) -> None:
+        if not self.k1 >= 0:
+            raise ValueError(f"k1 must be 0 or more, not {self.k1}")
+        if not 0 <= self.b <= 1:
+            raise ValueError(f"b must be from 0 to 1, not {self.b}")
+        if self.formula not in get_args(Formula):
+            raise ValueError(f"formula must be one of {', '.join(get_args(Formula))}, not {self.formula!r}")
+
     def __str__(self) -> str:
         words = ", ".join(
             part for part, on in (("English stop words", self.stop_words), ("English stems", self.stem)) if on
@@ -79,6 +87,20 @@ def words_of(text: str, settings: Bm25Settings) -> list[str]:
     """Return the words of a text in order."""
     words: list[str] = _tokenized([text], settings, ids=False)[0]
     return words
+
+
+def stop_words(settings: Bm25Settings) -> frozenset[str]:
+    """Return the words that are left out."""
+    library()
+    from bm25s.stopwords import STOPWORDS_EN
+
+    return frozenset(STOPWORDS_EN if settings.stop_words else ())
+
+
+def stemmed(words: Sequence[str], settings: Bm25Settings) -> Sequence[str]:
+    """Return the form of each word by which words are compared."""
+    stems: Sequence[str] = _stemmer().stemWords(list(words)) if settings.stem else words
+    return stems
 
 
 def version() -> str:

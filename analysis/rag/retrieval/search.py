@@ -66,6 +66,8 @@ def by_text(query: Query, score: Callable[[Sequence[str]], Any]) -> Floats:
 HELD = 1 << 24
 #: Maximum number of documents in a block.
 BLOCK = 1024
+# Scores in a group of `best_of`.
+_GROUP = 512
 
 
 class Documents(Protocol):
@@ -73,8 +75,13 @@ class Documents(Protocol):
 
     def __len__(self) -> int: ...
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
-        """Yield all documents in order, in blocks: the position of the block's first document, and the documents."""
+    def blocks(
+        self, size: int = BLOCK, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, list[Document]]]:
+        """Yield documents in order, in blocks: the position of the block's first document, and the documents.
+
+        `first` and `last` are the positions of the first document, and of the one after the last; default: all.
+        """
         ...
 
     def documents(self, places: Sequence[int]) -> list[Document]:
@@ -91,10 +98,13 @@ class DocumentList:
     def __len__(self) -> int:
         return len(self.items)
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, list[Document]]]:
+    def blocks(
+        self, size: int = BLOCK, first: int = 0, last: int | None = None
+    ) -> Iterator[tuple[int, list[Document]]]:
         """See `Documents`."""
-        for start in range(0, len(self.items), size):
-            yield start, list(self.items[start : start + size])
+        end = len(self.items) if last is None else last
+        for start in range(first, end, size):
+            yield start, list(self.items[start : min(start + size, end)])
 
     def documents(self, places: Sequence[int]) -> list[Document]:
         """See `Documents`."""
@@ -128,6 +138,15 @@ class Searcher(Protocol):
     def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
         """Find the best n documents for each question."""
         ...
+
+
+def results_of(found: Sequence[tuple[NDArray[np.int64], Floats]], n: int) -> SearchResults:
+    """Combine the positions and scores that were found for each question; at most n of each."""
+    results = SearchResults(np.full((len(found), n), -1, dtype=np.int64), np.full((len(found), n), np.nan))
+    for row, (places, scores) in enumerate(found):
+        results.places[row, : len(places)] = places
+        results.scores[row, : len(scores)] = scores
+    return results
 
 
 class TopDocuments:
@@ -164,6 +183,31 @@ class TopDocuments:
     def results(self) -> SearchResults:
         """Return the best documents."""
         return SearchResults(self._places, np.where(self._places < 0, np.nan, self._scores))
+
+
+def best_of(scores: Floats, n: int, *, above: float = -np.inf) -> tuple[NDArray[np.int64], Floats]:
+    """Return the positions and scores of the best n documents of one question, by falling score, ties by position.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_documents,)
+    n : int
+    above : float
+        Lower bound of scores, as for `TopDocuments`.
+
+    Returns
+    -------
+    positions : ndarray of int64, shape (at most n,)
+    scores : ndarray of float64, same shape
+    """
+    # The n-th largest of the maxima of groups is a bound that all of the best n reach: much cheaper than selecting
+    # among all scores.
+    whole = len(scores) - len(scores) % _GROUP
+    largest = scores[:whole].reshape(-1, _GROUP).max(axis=1)
+    bound = np.partition(largest, -n)[-n] if n <= len(largest) else -np.inf
+    places = np.flatnonzero((scores >= bound) & (scores > above) if bound <= above else scores >= bound)
+    order = np.argsort(-scores[places], kind="stable")[:n]
+    return places[order], scores[places[order]]
 
 
 def block(questions: int) -> int:

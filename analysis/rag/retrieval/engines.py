@@ -1,0 +1,457 @@
+"""The retrieval engines: each is one value, from which names, options, builds of indexes and searches are derived.
+
+An engine is chosen by a name such as `bm25`, `bm25?k1=0.9&b=0.4` or `dense:all-MiniLM-L6-v2`: the engine, after a colon
+its argument (a model, for example), and after a question mark its settings. Settings are the fields of a frozen
+dataclass, which checks them. docs/methods/retrieval.md.
+
+An engine can do any of four things: score the candidates that a question comes with (`ranks`), search a corpus as it
+is (`searches`), search a corpus by an index that is built once (`index`, `index_library.IndexLibrary`), and look up
+what another system found in a corpus (`looks_up`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
+
+from ..collections.corpus import Corpus
+from ..protocols import Collection, Retriever
+from .bm25 import BM25, Bm25Settings
+from .bm25 import version as bm25_version
+from .faiss_index import FlatSettings, HnswSettings, IvfSettings
+from .search import Documents, Searcher, SearchResults
+
+if TYPE_CHECKING:
+    from .dense import Dense
+    from .faiss_index import FaissIndex
+    from .splade import Splade
+    from .vector_store import StoredVectors
+
+Report = Callable[[int, int, str], None]
+
+
+class BadRetrieverError(ValueError):
+    """There is no such engine, its name lacks something, or it cannot do what is asked."""
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """The settings of an engine that has none."""
+
+
+@dataclass(frozen=True)
+class IndexPart:
+    """One part of the work on an index.
+
+    Attributes
+    ----------
+    choice : Choice
+    documents : Documents
+        The whole corpus.
+    first, last : int
+        Positions of the part's first document, and of the one after its last.
+    folder : Path
+        An empty folder for what the part leaves behind.
+    shared : Path
+        A folder that all indexes of a library share, for example for vectors.
+    report : callable(done, total, message)
+    """
+
+    choice: Choice
+    documents: Documents
+    first: int
+    last: int
+    folder: Path
+    shared: Path
+    report: Report
+
+
+@dataclass(frozen=True)
+class IndexAssembly:
+    """The last step of an index: what the parts left behind becomes the index.
+
+    Attributes
+    ----------
+    choice : Choice
+    documents : Documents
+    parts : tuple of Path
+        Folders of the parts, in the order of their documents.
+    folder : Path
+        An empty folder for the index.
+    shared : Path
+    report : callable(done, total, message)
+    """
+
+    choice: Choice
+    documents: Documents
+    parts: tuple[Path, ...]
+    folder: Path
+    shared: Path
+    report: Report
+
+
+@dataclass(frozen=True)
+class IndexRecipe:
+    """How an engine builds, identifies and opens its indexes.
+
+    Attributes
+    ----------
+    part : callable(IndexPart)
+        Works on a part of the corpus.
+    assemble : callable(IndexAssembly) -> dict
+        Makes the index and returns facts about it, as JSON values.
+    open : callable(choice, folder, shared) -> Searcher
+        Opens an index, memory-mapped where possible.
+    version : callable(choice) -> str
+        Everything beside the corpus that the index depends on: settings, the model with the version of its files, the
+        library's version. Equal versions and corpora have equal indexes.
+    part_bytes : int
+        Bytes of the corpus in a part: what is done again after an interruption.
+    shared : callable(choice) -> str
+        Name of the index's folder among those that indexes share; "" for none.
+    """
+
+    part: Callable[[IndexPart], None]
+    assemble: Callable[[IndexAssembly], dict[str, Any]]
+    open: Callable[[Choice, Path, Path], Searcher]
+    version: Callable[[Choice], str]
+    part_bytes: int = 32 << 20
+    shared: Callable[[Choice], str] = lambda _choice: ""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A retrieval engine.
+
+    Attributes
+    ----------
+    name : str
+        Permanent, without colon or question mark.
+    title, help : str
+        For people: what it is, and when to use it.
+    argument : str
+        What stands after the colon ("model"); "" if nothing does.
+    needs_argument : bool
+        Whether something must. Otherwise `argument` itself is the only word that may stand there, and means that words
+        are weighed over the documents of all questions: it cannot search a corpus.
+    allowed_as : str
+        The name under which an operator allows its models, if not its own.
+    settings : type
+        Frozen dataclass of its settings, with defaults. It raises ValueError for wrong ones.
+    ranks : callable(choice, collection) -> Retriever, optional
+        Scores the candidates of a collection's queries.
+    searches : callable(choice) -> Searcher, optional
+        Searches a corpus without an index.
+    index : IndexRecipe, optional
+    looks_up : callable(choice, collection, corpus, n) -> Collection, optional
+        Replaces each question's documents by the best n that another system found, by the question's id.
+    """
+
+    name: str
+    title: str
+    help: str
+    argument: str = ""
+    needs_argument: bool = False
+    allowed_as: str = ""
+    settings: type[Any] = NoSettings
+    ranks: Callable[[Choice, Collection], Retriever] | None = None
+    searches: Callable[[Choice], Searcher] | None = None
+    index: IndexRecipe | None = None
+    looks_up: Callable[[Choice, Collection, Corpus, int], Collection] | None = None
+
+    @property
+    def pattern(self) -> str:
+        """The form of its name for people: `dense:MODEL`."""
+        return f"{self.name}:{self.argument.upper()}" if self.needs_argument else self.name
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine with its argument and settings. `str` gives its name, which `read` reads."""
+
+    engine: Engine
+    argument: str = ""
+    settings: Any = field(default_factory=NoSettings)
+
+    def __str__(self) -> str:
+        usual = asdict(self.engine.settings())
+        changed = {name: value for name, value in asdict(self.settings).items() if value != usual[name]}
+        written = {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
+        colon = f":{self.argument}" if self.argument else ""
+        return f"{self.engine.name}{colon}" + (f"?{urlencode(written)}" if written else "")
+
+    @property
+    def is_for_corpora(self) -> bool:
+        """Whether it can search a corpus, with or without an index."""
+        can = self.engine.searches is not None or self.engine.index is not None
+        return can and (self.engine.needs_argument or not self.argument)
+
+    @property
+    def allowed_name(self) -> str:
+        """The name that an operator must have allowed: engine and argument, without settings."""
+        return f"{self.engine.allowed_as or self.engine.name}:{self.argument}"
+
+
+def read(name: str) -> Choice:
+    """Read the name of a choice.
+
+    Raises
+    ------
+    BadRetrieverError
+        If there is no such engine, its argument is missing, or a setting is unknown or out of bounds.
+    """
+    rest, _mark, options = name.strip().partition("?")
+    engine_name, _colon, argument = rest.partition(":")
+    engine = ENGINES.get(engine_name.strip())
+    if engine is None:
+        listed = ", ".join(engine.pattern for engine in ENGINES.values())
+        raise BadRetrieverError(f"There is no retriever {name!r}. Retrievers: {listed}.")
+    argument = argument.strip()
+    if engine.needs_argument and not argument:
+        raise BadRetrieverError(f"{engine.name} needs a {engine.argument}: {engine.pattern}.")
+    if argument and not engine.needs_argument and argument != engine.argument:
+        only = f"only {engine.argument!r}" if engine.argument else "nothing"
+        raise BadRetrieverError(f"There is no retriever {name!r}: {only} may stand after {engine.name}:.")
+    return Choice(engine, argument, _settings(engine, name, options))
+
+
+def _settings(engine: Engine, name: str, options: str) -> Any:
+    try:
+        pairs = dict(parse_qsl(options, keep_blank_values=True, strict_parsing=bool(options)))
+    except ValueError as error:
+        raise BadRetrieverError(f"{name!r}: settings must be NAME=VALUE, separated by &.") from error
+    declared = {each.name: each.default for each in fields(engine.settings)}
+    if unknown := set(pairs) - set(declared):
+        listed = ", ".join(declared) or "none"
+        raise BadRetrieverError(f"{engine.name} has no setting {min(unknown)!r}. Settings: {listed}.")
+    values = {key: _value(key, value, declared[key]) for key, value in pairs.items()}
+    try:
+        return engine.settings(**values)
+    except ValueError as error:
+        raise BadRetrieverError(f"{name!r}: {error}") from error
+
+
+def _value(name: str, text: str, default: object) -> Any:
+    """Read a setting as a value of the same type as its default."""
+    if isinstance(default, str):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    kind: Any = type(default)
+    is_right = type(value) is kind or (kind is float and type(value) is int)
+    if not is_right:
+        expected = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise BadRetrieverError(f"{name} must be {expected}, not {text!r}.")
+    return kind(value)
+
+
+# The last index of a whole collection; all units of a run share it.
+_index: list[tuple[Collection, Any, Retriever]] = []
+
+
+def _rank_by_words(choice: Choice, collection: Collection) -> Retriever:
+    if choice.argument != "all":
+        return BM25(choice.settings)
+    if not _index or _index[0][0] is not collection or _index[0][1] != choice.settings:
+        _index[:] = [(collection, choice.settings, BM25.over(collection.queries, choice.settings))]
+    return _index[0][2]
+
+
+def _search_by_words(choice: Choice) -> Searcher:
+    return BM25(choice.settings)
+
+
+def _count_words(part: IndexPart) -> None:
+    from . import word_index
+
+    word_index.count(part.documents, part.first, part.last, part.choice.settings, part.folder, part.report)
+
+
+def _assemble_words(assembly: IndexAssembly) -> dict[str, Any]:
+    from . import word_index
+
+    settings = assembly.choice.settings
+    return dict(word_index.assemble(assembly.parts, settings, assembly.folder, assembly.report))
+
+
+def _open_words(choice: Choice, folder: Path, _shared: Path) -> Searcher:
+    from .word_index import WordIndex
+
+    return WordIndex(folder, choice.settings)
+
+
+def _version_of_words(choice: Choice) -> str:
+    return f"{choice.settings}, bm25s {bm25_version()}"
+
+
+def _given(_choice: Choice, _collection: Collection) -> Retriever:
+    from .known_scores import KnownScores
+
+    return KnownScores()
+
+
+def load_dense(choice: Choice) -> Dense:
+    """Load a bi-encoder, or take it from the process's cache."""
+    from ..generation.model_cache import MODELS
+    from .dense import Dense
+
+    model: Dense = MODELS.take(("dense", choice.argument), partial(Dense.load, choice.argument))
+    return model
+
+
+def load_splade(choice: Choice) -> Splade:
+    """Load a SPLADE model, or take it from the process's cache."""
+    from ..generation.model_cache import MODELS
+    from .splade import Splade
+
+    model: Splade = MODELS.take(("splade", choice.argument), partial(Splade.load, choice.argument))
+    return model
+
+
+def _vectors_of(choice: Choice) -> str:
+    return hashlib.sha256(load_dense(Choice(ENGINES["dense"], choice.argument)).name.encode()).hexdigest()[:32]
+
+
+def _encode(part: IndexPart) -> None:
+    from . import vector_store
+
+    store = vector_store.VectorStore(part.shared)
+    model = load_dense(part.choice)
+    vector_store.encode(store, part.documents, part.first, part.last, model.passages, part.folder, part.report)
+
+
+def _locate(assembly: IndexAssembly) -> dict[str, Any]:
+    from . import vector_store
+
+    assembly.report(0, 1, "Locating vectors")
+    vector_store.locate(vector_store.VectorStore(assembly.shared), assembly.parts, assembly.folder)
+    return {}
+
+
+def _assemble_faiss(assembly: IndexAssembly) -> dict[str, Any]:
+    from . import faiss_index, vector_store
+
+    _locate(assembly)
+    vectors = vector_store.StoredVectors(assembly.folder, vector_store.VectorStore(assembly.shared))
+    return dict(faiss_index.assemble(vectors, assembly.choice.settings, assembly.folder, assembly.report))
+
+
+@dataclass(frozen=True, eq=False)
+class _DenseIndex:
+    """Vectors with the model that encodes questions, as a searcher of their corpus."""
+
+    name: str
+    model: Dense
+    vectors: StoredVectors | FaissIndex
+
+    def search(self, questions: Sequence[str], documents: Documents, n: int) -> SearchResults:
+        if len(documents) != len(self.vectors):
+            raise ValueError(f"the index is of {len(self.vectors)} documents, not of {len(documents)}")
+        return self.vectors.search(self.model.questions(questions), n)
+
+
+def _open_dense(choice: Choice, folder: Path, shared: Path) -> Searcher:
+    from .vector_store import StoredVectors, VectorStore
+
+    return _DenseIndex(_version_of_dense(choice), load_dense(choice), StoredVectors(folder, VectorStore(shared)))
+
+
+def _open_faiss(choice: Choice, folder: Path, _shared: Path) -> Searcher:
+    from .faiss_index import FaissIndex
+
+    return _DenseIndex(_version_of_faiss(choice), load_dense(choice), FaissIndex(folder, choice.settings))
+
+
+def _version_of_dense(choice: Choice) -> str:
+    return load_dense(choice).name
+
+
+def _version_of_faiss(choice: Choice) -> str:
+    from . import faiss_index
+
+    return f"{load_dense(choice).name}, {choice.settings}, FAISS {faiss_index.version()}"
+
+
+def _look_up(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> Collection:
+    from . import trec_runs
+
+    return trec_runs.retrieve(collection, trec_runs.read(choice.argument), corpus, n)
+
+
+# Encoding a passage takes milliseconds, so little of it is in a part.
+_PART_TO_ENCODE = 2 << 20
+
+
+def _faiss(kind: str, settings: type[Any], description: str) -> Engine:
+    return Engine(
+        name=f"faiss-{kind}",
+        title=f"FAISS {kind.upper() if kind != 'flat' else kind}",
+        help=description,
+        argument="model",
+        needs_argument=True,
+        allowed_as="dense",
+        settings=settings,
+        index=IndexRecipe(_encode, _assemble_faiss, _open_faiss, _version_of_faiss, _PART_TO_ENCODE, _vectors_of),
+    )
+
+
+_ENGINES: Sequence[Engine] = (
+    Engine(
+        name="bm25",
+        title="BM25",
+        help="Words in common, weighed by how rare they are. No model, fast, and hard to beat.",
+        argument="all",
+        settings=Bm25Settings,
+        ranks=_rank_by_words,
+        searches=_search_by_words,
+        index=IndexRecipe(_count_words, _assemble_words, _open_words, _version_of_words),
+    ),
+    Engine(
+        name="given",
+        title="Scores of the data",
+        help="The scores that came with the documents.",
+        ranks=_given,
+    ),
+    Engine(
+        name="dense",
+        title="Dense vectors",
+        help="One vector for a question and one for a passage, compared exactly.",
+        argument="model",
+        needs_argument=True,
+        ranks=lambda choice, _collection: load_dense(choice),
+        searches=load_dense,
+        index=IndexRecipe(_encode, _locate, _open_dense, _version_of_dense, _PART_TO_ENCODE, _vectors_of),
+    ),
+    _faiss("flat", FlatSettings, "The same vectors, compared exactly by FAISS."),
+    _faiss(
+        "ivf", IvfSettings, "The same vectors in lists, of which a search looks into some: less memory, some missed."
+    ),
+    _faiss("hnsw", HnswSettings, "The same vectors in a graph of neighbours: fastest, most memory, few missed."),
+    Engine(
+        name="splade",
+        title="SPLADE",
+        help="Weights of words, also of words that a text lacks, by a masked language model.",
+        argument="model",
+        needs_argument=True,
+        ranks=lambda choice, _collection: load_splade(choice),
+        searches=load_splade,
+    ),
+    Engine(
+        name="trec",
+        title="TREC run file",
+        help="What any other system found for the questions: qid Q0 docid rank score tag.",
+        argument="file",
+        needs_argument=True,
+        looks_up=_look_up,
+    ),
+)
+#: All engines by name.
+ENGINES: dict[str, Engine] = {engine.name: engine for engine in _ENGINES}
