@@ -8,7 +8,7 @@ Each function handles many questions in one transaction. All take their locks in
 then attempts, then the study's spending. The number of attempts in flight is counted over all processes in the rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -119,13 +119,13 @@ class Begun:
     wait: float = 0.0
 
 
-def prefetch_limit(concurrency: int) -> int:
+def prefetch_limit(slots: int) -> int:
     """Return how many attempts are recorded ahead of sending, so that the endpoint need not wait for the database.
 
-    Half of the endpoint's concurrency: that many answers arrive in half the duration of a call, which is how long a
+    Half of the endpoint's slots: that many answers arrive in half the duration of a call, which is how long a
     busy disk may delay the database. More would be charged for nothing when a process is killed.
     """
-    return concurrency // 2
+    return slots // 2
 
 
 def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
@@ -146,7 +146,8 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
     if paused_until is not None and paused_until > now:
         return 0, (paused_until - now).total_seconds()
     is_alone = not is_shared and concurrency == context.endpoint.concurrency
-    count = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
+    slots = concurrency * len(context.endpoint.server_urls)
+    count = slots + (prefetch_limit(slots) if is_alone else 0) - in_flight
     return (count, 0.0) if count > 0 else (0, context.policy.poll)
 
 
@@ -269,10 +270,12 @@ def _hold_money(context: CallContext, amounts: Sequence[Decimal], now: datetime)
     raise ledger.budget_exceeded(study=context.study, currency=context.endpoint.currency, amount=amounts[0])
 
 
-def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]]) -> dict[Attempt, Answer]:
+def finish(
+    *, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]], rest: float = 0.0
+) -> dict[Attempt, Answer]:
     """Book attempts, and store the answer of each question that is settled and still ours.
 
-    Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
+    `rest`: the seconds for which the endpoint accepts no calls; other processes then send none either. Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
     process, which has not answered it yet.
     """
     with transaction.atomic(durable=True):
@@ -292,8 +295,8 @@ def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Out
                 freed += attempt.bound
                 spent += cost
         ledger.settle(study=context.study, bound=freed, cost=spent)
-        if rest := max((outcome.retry_after or 0.0 for _started, outcome in finished), default=0.0):
-            until = now + timedelta(seconds=min(rest, context.policy.longest_wait))
+        if rest:
+            until = now + timedelta(seconds=rest)
             Endpoint.objects.filter(pk=context.endpoint.pk).update(paused_until=Greatest("paused_until", until))
         stored = look_up(digests=list(lost.values()))
     return answers | {attempt: stored[digest] for attempt, digest in lost.items() if digest in stored}
@@ -350,6 +353,7 @@ def renew(*, context: CallContext) -> None:
     Call.objects.filter(claimed_by=context.token).update(**context.lease(timezone.now()))
 
 
-def release(*, context: CallContext) -> None:
-    """Release calls that this context will not send."""
-    Call.objects.filter(claimed_by=context.token).update(claimed_by=None, claimed_until=None)
+def release(*, context: CallContext, digests: Collection[str]) -> None:
+    """Release those of these calls that this context holds, since it will not send them."""
+    calls = Call.objects.filter(digest__in=digests, claimed_by=context.token)
+    calls.update(claimed_by=None, claimed_until=None)
