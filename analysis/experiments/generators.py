@@ -351,8 +351,7 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
 def takes_more(parameters: Mapping[str, Any]) -> bool:
     """Whether a run's generator is an endpoint that takes more calls than this process sends."""
     named = read(str(parameters.get("generator") or ""))
-    row = Endpoint.objects.allowed().filter(name=named.name).first() if named.where == "endpoint" else None
-    return row is not None and gateway.has_room(row)
+    return named.where == "endpoint" and gateway.has_room(named.name)
 
 
 def offered() -> list[str]:

@@ -1,18 +1,19 @@
 """The client of one endpoint: it sends attempts from an event loop to its servers, and collects the outcomes.
 
-The `openai` client is used without retries, since a hidden retry is paid twice. It uses our own transport, which
-connects to checked addresses only, drops every header that we did not mean to send, and adds the key. The key is read
-from the environment for the host that it was entered for, and is never stored or shown.
+Nothing is retried here, since a hidden retry is paid twice. Our own transport connects to checked addresses only, drops
+every header that we did not mean to send, and adds the key. The key is read from the environment for the host that it
+was entered for, and is never stored or shown.
 """
 
 import asyncio
+import json
 import os
 import re
 import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from queue import Empty, SimpleQueue
@@ -35,29 +36,21 @@ FRESH_SECONDS = 60.0
 # One of several servers rests after so many failures in a row; one that is not there, after the first.
 FAILURES_BEFORE_REST = 3
 LARGEST_REPLY = 32 * 1024 * 1024
+HEADERS = {"accept": "application/json", "content-type": "application/json"}
 KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
 # An attempt with its outcome, or None if it was not sent.
 Result = tuple[StartedAttempt, Outcome | None]
 
 
 class Server:
-    """One of an endpoint's servers, as the event loop sees it: its client, its calls in flight, and its rest."""
+    """One of an endpoint's servers, as the event loop sees it: its connections, its calls in flight, and its rest."""
 
     def __init__(self, url: str, endpoint: Endpoint, resolver: addresses.Resolver) -> None:
-        import openai  # 20 MB that are needed only to send
-
-        timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None)
-        transport = CheckedTransport(endpoint=endpoint, resolver=resolver, url=url)
-        self.key = transport.key
-        self.openai = openai.AsyncOpenAI(
-            api_key="the-transport-adds-it",
-            base_url=url,
-            http_client=httpx2.AsyncClient(
-                transport=transport, timeout=timeout, follow_redirects=False, trust_env=False
-            ),
-            max_retries=0,
-            timeout=timeout,
-        )
+        self.url = f"{url.rstrip('/')}/chat/completions"
+        self.timeout = httpx2.Timeout(
+            endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None
+        ).as_dict()
+        self.transport = CheckedTransport(endpoint=endpoint, resolver=resolver, url=url)
         self.in_flight = 0
         self.resting_until = 0.0
         self.failures = 0  # since its last answer
@@ -169,7 +162,7 @@ class Client:
         if seconds := self._rest_after(server, outcome):
             server.resting_until = max(server.resting_until, time.monotonic() + seconds)
             self._loop.call_later(seconds, self._fill_slots)
-        return replace(outcome, error=replies.clean(scrub_key(outcome.error, key=server.key)))
+        return replace(outcome, error=replies.clean(scrub_key(outcome.error, key=server.transport.key)))
 
     def _rest_after(self, server: Server, outcome: Outcome) -> float:
         """Return for how long nothing is sent to a server, including recorded attempts."""
@@ -184,20 +177,19 @@ class Client:
         return 0.0
 
     async def _post(self, server: Server, body: dict[str, Any]) -> Outcome:
-        """Send one request; any response or failure is an outcome.
-
-        The body is sent unchanged through the client's own connection, not through its method for chat completions: the
-        arguments that it would check were checked before, and its parsed reply is not used.
-        """
-        import openai
-
+        """Send one request; any response or failure is an outcome."""
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        request = httpx2.Request(
+            "POST", server.url, headers=HEADERS, content=content, extensions={"timeout": server.timeout}
+        )
         try:
-            # The client's own timeouts apply to each read; this one applies to the whole call.
+            # The transport's own timeouts apply to each read; this one applies to the whole call.
             async with asyncio.timeout(self._endpoint.timeout):
+                response = await server.transport.handle_async_request(request)
                 try:
-                    response = await server.openai.post("/chat/completions", body=body, cast_to=httpx2.Response)
-                except openai.APIStatusError as error:
-                    response = error.response
+                    await response.aread()
+                finally:
+                    await response.aclose()
             return replies.read_response(response)
         except asyncio.CancelledError:
             reason = "The job was cancelled before the answer arrived."
@@ -217,11 +209,15 @@ class Client:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for server in self._servers:
-            await server.openai.close()
+            await server.transport.aclose()
 
 
 class CheckedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to an endpoint's checked addresses, even if its name resolves differently a moment later."""
+    """Sends requests to a server's checked addresses, even if its name resolves differently a moment later.
+
+    Each call in flight has a connection of its own: a pool of hundreds takes longer than the calls, since it looks
+    through all of them with every request.
+    """
 
     def __init__(self, *, endpoint: Endpoint, resolver: addresses.Resolver, url: str = "") -> None:
         url = url or endpoint.base_url
@@ -232,7 +228,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._addresses: list[str] = []
         self._resolved_at = float("-inf")
         self._resolving = asyncio.Lock()
-        self._inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=httpx2.Limits())
+        self._idle: list[httpx2.AsyncBaseTransport] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request to the first checked address that accepts the connection."""
@@ -243,22 +239,27 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         body = await request.aread()
         failure: Exception | None = None
         for address in await self._checked():
+            connection = self._idle.pop() if self._idle else _new_connection()
             try:
-                response = await self._inner.handle_async_request(self._addressed(request, address, body))
+                response = await connection.handle_async_request(self._addressed(request, address, body))
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
                 continue
+            except BaseException:
+                self._idle.append(connection)
+                raise
             # A compressed reply could expand without limit; we requested a plain one.
             response.headers["content-encoding"] = "identity"
             assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = LimitedStream(response.stream)
+            response.stream = LimitedStream(response.stream, on_close=partial(self._idle.append, connection))
             return response
         self._resolved_at = float("-inf")
         raise failure or httpx2.ConnectError(f"{self._host} has no address.")
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._inner.aclose()
+        for connection in self._idle:
+            await connection.aclose()
 
     async def _checked(self) -> list[str]:
         async with self._resolving:  # simultaneous requests resolve the name once
@@ -286,8 +287,9 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
 class LimitedStream(httpx2.AsyncByteStream):
     """The body of a response, aborted when it grows too large."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, *, on_close: Callable[[], None]) -> None:
         self._stream = stream
+        self._on_close = on_close
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
@@ -298,8 +300,15 @@ class LimitedStream(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Close the underlying stream."""
-        await self._stream.aclose()
+        """Close the underlying stream; then its connection can be used again."""
+        try:
+            await self._stream.aclose()
+        finally:
+            self._on_close()
+
+
+def _new_connection() -> httpx2.AsyncBaseTransport:
+    return httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=httpx2.Limits())
 
 
 @lru_cache(maxsize=1)

@@ -66,7 +66,7 @@ class Exchange:
     def __init__(self, context: CallContext, resolver: addresses.Resolver) -> None:
         self._context, self._policy = context, context.policy
         slots = context.endpoint.slots
-        self._capacity = slots + prefetch_limit(slots)
+        self.capacity = slots + prefetch_limit(slots)
         self._client = Client(endpoint=context.endpoint, policy=context.policy, resolver=resolver)
         self._leadership = threading.Lock()
         # The lock of everything below; never held while the database or the endpoint is used.
@@ -270,7 +270,7 @@ class Exchange:
         """Record attempts for as many questions as there are free slots, and send them."""
         while time.monotonic() >= self._begin_at and self._error is None:
             with self._lock:
-                room = min(self._capacity - len(self._under_way), len(self._ready))
+                room = min(self.capacity - len(self._under_way), len(self._ready))
                 questions = [self._ready.popleft() for _number in range(room)]
                 self._under_way.update(dict.fromkeys(question.digest for question in questions))
             if not questions:
@@ -372,7 +372,7 @@ class Exchange:
             moments = [self._renew_at]
             if self._later:
                 moments.append(self._later[0][0])
-            if self._ready and len(self._under_way) < self._capacity and self._error is None:
+            if self._ready and len(self._under_way) < self.capacity and self._error is None:
                 moments.append(self._begin_at)
         return min(moments) - time.monotonic()
 
@@ -413,7 +413,8 @@ def leave(exchange: Exchange, seat: Seat) -> None:
                 del _exchanges[key]
 
 
-def backlog(endpoint_pk: int) -> int:
-    """Return how many questions to an endpoint are open in this process."""
+def has_room(endpoint_name: str) -> bool:
+    """Return whether fewer questions to an endpoint are open in this process than are sent and recorded ahead."""
     with _registry_lock:
-        return sum(exchange.backlog for exchange in _exchanges.values() if exchange.endpoint.pk == endpoint_pk)
+        exchanges = [exchange for exchange in _exchanges.values() if exchange.endpoint.name == endpoint_name]
+        return not exchanges or sum(one.backlog for one in exchanges) < max(one.capacity for one in exchanges)

@@ -69,9 +69,9 @@ def estimate(*, endpoint: Endpoint, requests: Iterable[Request]) -> Estimate:
     return Estimate(len(prepared), len(prepared) - len(bounds), prompt, completion, cost, endpoint.currency)
 
 
-def has_room(endpoint: Endpoint) -> bool:
+def has_room(name: str) -> bool:
     """Return whether this process has fewer open questions to an endpoint than it sends and records ahead at once."""
-    return exchange.backlog(endpoint.pk) < endpoint.slots + prefetch_limit(endpoint.slots)
+    return exchange.has_room(name)
 
 
 def complete_many(
