@@ -30,20 +30,13 @@ def run() -> list[dict]:
         return [_one(folder.root, servers) for servers in (1, 2)]
 
 
-def answer(body: dict[str, Any]) -> str:
-    """Answer with the words of the documents in the prompt."""
-    from tests.analysis.rag.fair_rag.planted import answer, said
-
-    return answer(said(body["messages"][-1]["content"]))
-
-
 def _one(data: Path, count: int) -> dict[str, Any]:
     from tests.llm.model_server import ModelServer
 
     with ExitStack() as stack:
         servers = [
             stack.enter_context(
-                ModelServer(slots=SLOTS // count, seconds=SECONDS, faults=FAULTS, answer="bench.experiments:answer")
+                ModelServer(slots=SLOTS // count, seconds=SECONDS, faults=FAULTS, answer="tests.analysis.rag.fair_rag.planted:reply")
             )
             for _number in range(count)
         ]

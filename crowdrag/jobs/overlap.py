@@ -77,18 +77,19 @@ class UnitPool:
             self._begin(first)
             while True:
                 with self._change:
-                    self._change.wait_for(lambda: not self._at_work, timeout=LOOK)
+                    # A unit that has begun soon waits for answers: then the next one may begin.
+                    self._change.wait_for(lambda: not self._at_work or not self._is_busy(), timeout=LOOK)
                     units = list(self._at_work.values())
-                    is_busy = len(units) - self._waiting > 1
+                    is_free = not self._is_busy()
                 if not units or self._failure is not None:
                     break
                 self._look()
-                if not is_busy and self._may_begin(units):
-                    if (unit := self._claim()) is not None:
-                        self._begin(unit)
-                        count += 1
-                    else:
-                        self._look_at = time.monotonic() + LOOK_FOR_DUE
+                if is_free and self._may_begin(units) and (unit := self._claim_next()) is not None:
+                    self._begin(unit)
+                    count += 1
+                else:
+                    with self._change:
+                        self._change.wait_for(lambda: not self._at_work, timeout=LOOK)
         except BaseException:
             with self._change:
                 units = list(self._at_work.values())
@@ -109,12 +110,22 @@ class UnitPool:
         self._turn.release()
         with self._change:
             self._waiting += 1
+            self._change.notify_all()
         try:
             yield
         finally:
             with self._change:
                 self._waiting -= 1
             self._turn.acquire()
+
+    def _is_busy(self) -> bool:
+        return len(self._at_work) - self._waiting > 1
+
+    def _claim_next(self) -> Unit | None:
+        unit = self._claim()
+        if unit is None:
+            self._look_at = time.monotonic() + LOOK_FOR_DUE
+        return unit
 
     def _may_begin(self, units: list[Unit]) -> bool:
         now = time.monotonic()

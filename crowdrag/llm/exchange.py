@@ -50,6 +50,11 @@ class Seat:
     error: Exception | None = None
     is_leaving: bool = False
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no question is open, and all answers were taken."""
+        return not self.open and self.answers.empty()
+
     def take(self) -> dict[str, Answer]:
         """Return the answers that have arrived, by digest."""
         arrived: dict[str, Answer] = {}
@@ -362,8 +367,9 @@ class Exchange:
         for digest, answer in answers.items():
             self._failures.pop(digest, None)
             for number, asker in enumerate(self._askers.pop(digest, ())):
-                asker.open.discard(digest)
+                # In this order: a caller without open questions must find all of its answers.
                 asker.answers.put((digest, answer if number == 0 else as_stored(answer)))
+                asker.open.discard(digest)
                 asker.has_news.set()
 
     def _patience(self) -> float:

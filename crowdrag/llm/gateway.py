@@ -169,11 +169,11 @@ class _Caller:
         try:
             while True:
                 self._take_up()
-                if not self._seat.open and self._is_exhausted:
+                if self._is_exhausted and self._seat.is_empty:
                     return
                 self._wait(self._check_at)
                 self._deliver(self._seat.take())
-                if self._seat.error is not None and (self._seat.open or not self._is_exhausted):
+                if self._seat.error is not None and not (self._is_exhausted and self._seat.is_empty):
                     raise self._seat.error
                 self._look()
         except Exception:
@@ -185,10 +185,11 @@ class _Caller:
                 exchange.leave(self._exchange, self._seat)
 
     def _wait(self, until: float) -> None:
-        if self._exchange is None or not self._seat.open:
+        if self._exchange is None or self._seat.is_empty:
             raise RuntimeError("The requests wait for an answer, but no question is open.")
-        with self._idle():
-            self._exchange.wait(self._seat, until - time.monotonic())
+        if self._seat.answers.empty():
+            with self._idle():
+                self._exchange.wait(self._seat, until - time.monotonic())
 
     def _take_up(self) -> None:
         """Read requests, deliver stored answers, and ask the rest, until enough questions are open."""
