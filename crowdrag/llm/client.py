@@ -28,7 +28,7 @@ from .models import KEY_VARIABLE, Endpoint, host_of
 from .retry_policy import RetryPolicy
 
 # While enough attempts are recorded ahead, wait this long for more replies: a transaction costs more than its contents.
-GATHER_SECONDS = 0.02
+GATHER_SECONDS = 0.05
 CLOSE_SECONDS = 5.0
 CONNECT_SECONDS = 10.0
 # Names are resolved again after this time, so that a long run follows a server that moves.
@@ -46,7 +46,7 @@ class Server:
     """One of an endpoint's servers, as the event loop sees it: its connections, its calls in flight, and its rest."""
 
     def __init__(self, url: str, endpoint: Endpoint, resolver: addresses.Resolver) -> None:
-        self.url = f"{url.rstrip('/')}/chat/completions"
+        self.url = httpx2.URL(f"{url.rstrip('/')}/chat/completions")
         self.timeout = httpx2.Timeout(
             endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None
         ).as_dict()
@@ -229,6 +229,7 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         self._resolved_at = float("-inf")
         self._resolving = asyncio.Lock()
         self._idle: list[httpx2.AsyncBaseTransport] = []
+        self._addressed_urls: dict[tuple[httpx2.URL, str], httpx2.URL] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request to the first checked address that accepts the connection."""
@@ -280,7 +281,9 @@ class CheckedTransport(httpx2.AsyncBaseTransport):
         if self.key is not None:
             headers["authorization"] = f"Bearer {self.key}"
         extensions = {**request.extensions, "sni_hostname": self._host}
-        url = request.url.copy_with(host=address)
+        key = (request.url, address)
+        if (url := self._addressed_urls.get(key)) is None:
+            url = self._addressed_urls[key] = request.url.copy_with(host=address)
         return httpx2.Request(request.method, url, headers=headers, content=body, extensions=extensions)
 
 
