@@ -36,7 +36,12 @@ def _one(data: Path, count: int) -> dict[str, Any]:
     with ExitStack() as stack:
         servers = [
             stack.enter_context(
-                ModelServer(slots=SLOTS // count, seconds=SECONDS, faults=FAULTS, answer="tests.analysis.rag.fair_rag.planted:reply")
+                ModelServer(
+                    slots=SLOTS // count,
+                    seconds=SECONDS,
+                    faults=FAULTS,
+                    answer="tests.analysis.rag.fair_rag.planted:reply",
+                )
             )
             for _number in range(count)
         ]

@@ -5,13 +5,14 @@ it ends its turn while it waits (`let_others_work`). So code of units, local mod
 threads, and the waiting of one unit is filled by the next. docs/adr/0040-rolling-calls.md.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 
-from django.db import connection
+from django.db import close_old_connections, connection
 
 from . import kinds, leases
 from .models import Unit
@@ -20,6 +21,7 @@ from .models import Unit
 MOST_UNITS = 32
 # How often to look whether another unit may begin, and whether another one is due after there was none.
 LOOK, LOOK_FOR_DUE = 0.05, 0.5
+log = logging.getLogger(__name__)
 _own = threading.local()
 
 
@@ -64,7 +66,6 @@ class UnitPool:
         self._waiting = 0  # of them, units that wait for answers
         self._claimed: SimpleQueue[Unit | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._failure: BaseException | None = None
         self._look_at = 0.0
 
     def run(self, first: Unit) -> int:
@@ -81,7 +82,7 @@ class UnitPool:
                     self._change.wait_for(lambda: not self._at_work or not self._is_busy(), timeout=LOOK)
                     units = list(self._at_work.values())
                     is_free = not self._is_busy()
-                if not units or self._failure is not None:
+                if not units:
                     break
                 self._look()
                 if is_free and self._may_begin(units) and (unit := self._claim_next()) is not None:
@@ -94,12 +95,11 @@ class UnitPool:
             with self._change:
                 units = list(self._at_work.values())
             for unit in units:
-                leases.give_back(unit)
+                with suppress(Exception):  # its lease ends anyway
+                    leases.give_back(unit)
             raise
         for _thread in self._threads:
             self._claimed.put(None)
-        if self._failure is not None:
-            raise self._failure
         for thread in self._threads:
             thread.join()
         return count
@@ -122,7 +122,12 @@ class UnitPool:
         return len(self._at_work) - self._waiting > 1
 
     def _claim_next(self) -> Unit | None:
-        unit = self._claim()
+        unit = None
+        try:
+            unit = self._claim()
+        except leases.DATABASE_AWAY as error:
+            log.warning("No unit could be claimed: %s", error)
+            close_old_connections()
         if unit is None:
             self._look_at = time.monotonic() + LOOK_FOR_DUE
         return unit
@@ -151,8 +156,9 @@ class UnitPool:
                 try:
                     with self._turn:
                         self._execute(unit)
-                except BaseException as error:  # noqa: BLE001 - raised in the thread that waits for all
-                    self._failure = error
+                except Exception:
+                    log.exception("The outcome of unit %s could not be recorded; its lease ends", unit.pk)
+                    close_old_connections()
                 with self._change:
                     self._at_work.pop(unit.pk, None)
                     self._change.notify_all()

@@ -45,9 +45,7 @@ def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = 
     return count
 
 
-def work_next(
-    run: Run, *, listener: heartbeat.Listener | None = None, look: Callable[[], None] = lambda: None
-) -> int:
+def work_next(run: Run, *, listener: heartbeat.Listener | None = None, look: Callable[[], None] = lambda: None) -> int:
     """Execute a due unit of a run in this process, and others beside it if they may overlap; return their number.
 
     `look` is called from time to time while units overlap.

@@ -277,7 +277,9 @@ def finish(
 ) -> dict[Attempt, Answer]:
     """Book attempts, and store the answer of each question that is settled and still ours.
 
-    `rest`: the seconds for which the endpoint accepts no calls; other processes then send none either. Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
+    `rest`: the seconds for which the endpoint accepts no calls; other processes then send none either.
+
+    Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
     process, which has not answered it yet.
     """
     with transaction.atomic(durable=True):
@@ -343,9 +345,7 @@ def _store_answers(
     return {attempt: stored_answer(call, cached=False) for attempt, call in calls.items() if call.pk in stored}
 
 
-def _book(
-    finished: Sequence[tuple[Attempt, Outcome]], costs: Mapping[Attempt, Decimal], now: datetime
-) -> set[int]:
+def _book(finished: Sequence[tuple[Attempt, Outcome]], costs: Mapping[Attempt, Decimal], now: datetime) -> set[int]:
     """Book attempts, in one statement, and return the ids of those that were not settled before."""
     rows = [
         Attempt(
@@ -386,13 +386,13 @@ def _update_rows(
     list(model._default_manager.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
     types = {field.column: field.db_type(connection) for field in model._meta.concrete_fields}
     record_type = ", ".join(f"{name} {types[name]}" for name in (*keys, *columns))
-    table = model._meta.db_table
+    changes = ", ".join(f"{name} = r.{name}" for name in columns)
+    statement = f"""
+        UPDATE {model._meta.db_table} t SET {changes}, {also}
+        FROM jsonb_to_recordset(%s::jsonb) AS r({record_type}) WHERE t.id = r.id AND {condition} RETURNING t.id
+    """  # noqa: S608 -- names of columns, and conditions written here
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {table} t SET {', '.join(f'{name} = r.{name}' for name in columns)}, {also} "
-            f"FROM jsonb_to_recordset(%s::jsonb) AS r({record_type}) WHERE t.id = r.id AND {condition} RETURNING t.id",
-            [values[0], json.dumps(records, cls=DjangoJSONEncoder), *values[1:]],
-        )
+        cursor.execute(statement, [values[0], json.dumps(records, cls=DjangoJSONEncoder), *values[1:]])
         return {pk for (pk,) in cursor.fetchall()}
 
 

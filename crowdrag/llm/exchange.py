@@ -30,7 +30,7 @@ from . import GatewayError, addresses, attempts, replies
 from .attempts import CallContext, Outcome, StartedAttempt, prefetch_limit
 from .client import Client, Result
 from .enums import Fault
-from .models import Endpoint
+from .models import Attempt, Endpoint
 from .requests import Answer, Question
 from .retry_policy import RetryPolicy
 
@@ -54,6 +54,11 @@ class Seat:
     def is_empty(self) -> bool:
         """Whether no question is open, and all answers were taken."""
         return not self.open and self.answers.empty()
+
+    def check(self) -> None:
+        """Raise the error that has ended the exchange, if there is one."""
+        if self.error is not None:
+            raise self.error
 
     def take(self) -> dict[str, Answer]:
         """Return the answers that have arrived, by digest."""
@@ -315,7 +320,7 @@ class Exchange:
             return
         unsent = [started for started, outcome in results if outcome is None]
         finished = [(started, self._judge(started, outcome)) for started, outcome in results if outcome is not None]
-        answers: dict[attempts.Attempt, Answer] = {}
+        answers: dict[Attempt, Answer] = {}
         rest = self._client.rest_seconds()
         try:
             if unsent:

@@ -173,8 +173,8 @@ class _Caller:
                     return
                 self._wait(self._check_at)
                 self._deliver(self._seat.take())
-                if self._seat.error is not None and not (self._is_exhausted and self._seat.is_empty):
-                    raise self._seat.error
+                if not (self._is_exhausted and self._seat.is_empty):
+                    self._seat.check()
                 self._look()
         except Exception:
             if self._exchange is not None:

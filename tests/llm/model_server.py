@@ -124,7 +124,9 @@ async def talk(engine: Engine, reader: asyncio.StreamReader, writer: asyncio.Str
                 engine.count(-1)
                 counted = 0
             content = json.dumps(reply).encode()
-            response = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+            response = (
+                f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+            )
             # In a single write: otherwise the kernel delays the second packet until the first is acknowledged.
             writer.write(response.encode() + content)
     except (asyncio.IncompleteReadError, ConnectionError):

@@ -301,9 +301,7 @@ def run_steps(
 class _Rolling(Generic[Found]):
     """Step-by-step answers of which each goes on as soon as its own prompts are answered."""
 
-    def __init__(
-        self, askings: Iterator[AnswerSteps[Found]], at_once: int, report: Callable[[int], None]
-    ) -> None:
+    def __init__(self, askings: Iterator[AnswerSteps[Found]], at_once: int, report: Callable[[int], None]) -> None:
         self.ended: dict[int, Found] = {}
         self._askings, self._at_once, self._report = askings, at_once, report
         self._open: dict[int, AnswerSteps[Found]] = {}

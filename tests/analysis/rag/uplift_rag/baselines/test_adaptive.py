@@ -76,9 +76,7 @@ def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
 
 def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
     asked, generator = planted(3)[2], Stepping({})
-    (found,) = run_steps(
-        [Adaptive(BaselineSettings(feed=4), embed=letters).several(asked, asked.documents)], generator
-    )
+    (found,) = run_steps([Adaptive(BaselineSettings(feed=4), embed=letters).several(asked, asked.documents)], generator)
     # Two first, then two that resemble the thought; the second thought has the answer.
     assert found.documents[:2] == ("2-0", "2-1")
     assert "2-6" in found.documents[2:]
