@@ -150,12 +150,16 @@ class Stage:
         nothing and is deterministic: equal inputs, parameters and seed give equal results. The context provides the
         payload, the generator, earlier results and random generators.
     units : callable(Collection, parameters) -> payloads
+    is_local : bool
+        Whether its units mostly compute, so that a process works on one at a time. Otherwise units that wait for an
+        endpoint's answers overlap.
     """
 
     name: str
     title: str | Promise
     work: Callable[[StageContext], Mapping[str, Any]]
     units: Callable[[Collection, Any], Iterable[Payload]] = field(default_factory=each_query)
+    is_local: bool = False
 
 
 @dataclass(frozen=True)

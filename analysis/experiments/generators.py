@@ -7,7 +7,7 @@ A name is `endpoint:NAME` or `model:NAME`, with options after a question mark: `
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 from typing import Any
@@ -18,6 +18,7 @@ from django.conf import settings
 
 from analysis.rag.generation.loader import BadOptionError, Options
 from analysis.rag.protocols import Floats, Generator, NoLikelihoodsError, Output, Prompt, Scored
+from crowdrag.jobs import overlap
 from crowdrag.llm import forecasts, gateway
 from crowdrag.llm.models import Endpoint
 from crowdrag.llm.requests import RESERVED
@@ -87,6 +88,30 @@ class EndpointGenerator:
         answers = self._complete(map(self.request, prompts))
         return [_output(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
+    def roll(self, prompts: Iterable[Prompt | None], on_output: Callable[[int, Output], None]) -> None:
+        """Answer prompts as they come; see `analysis.rag.protocols.RollingGenerator`.
+
+        Raises
+        ------
+        crowdrag.llm.forecasts.UnansweredError, crowdrag.llm.gateway.GatewayError
+            As `generate`; at the first prompt that the server does not answer.
+        """
+        sent: list[Prompt] = []
+
+        def requests() -> Iterator[gateway.Request | None]:
+            for prompt in prompts:
+                if prompt is not None:
+                    sent.append(prompt)
+                yield None if prompt is None else self.request(prompt)
+
+        def note(answer: gateway.Answer) -> None:
+            self.on_answers(1)
+            forecasts.check_answered(self.endpoint, [answer])
+            prompt = sent[answer.index]
+            on_output(answer.index, _output(prompt, answer))
+
+        self._ask(requests(), note)
+
     def request(self, prompt: Prompt) -> gateway.Request:
         """Return the gateway's request for a prompt; also used for estimates."""
         limit, schema = prompt.max_tokens, None
@@ -155,12 +180,17 @@ class EndpointGenerator:
         return replace(self, on_answers=on_answers)
 
     def _complete(self, requests: Iterable[gateway.Request]) -> list[gateway.Answer]:
-        answers = gateway.complete_many(
-            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose,
-            on_answer=lambda _answer: self.on_answers(1), check=lambda: self.on_answers(0),
-        )  # fmt: skip
+        answers = self._ask(requests, lambda _answer: self.on_answers(1))
         forecasts.check_answered(self.endpoint, answers)
         return answers
+
+    def _ask(
+        self, requests: Iterable[gateway.Request | None], on_answer: Callable[[gateway.Answer], None]
+    ) -> list[gateway.Answer]:
+        return gateway.complete_many(
+            endpoint=self.endpoint, requests=requests, study=self.study, purpose=self.purpose, on_answer=on_answer,
+            check=lambda: self.on_answers(0), idle=overlap.let_others_work,
+        )  # fmt: skip
 
 
 def _scored(prompt: Prompt, continuation: str) -> gateway.Request:
@@ -316,6 +346,12 @@ def generator(parameters: Mapping[str, Any], *, study: Study | None, purpose: st
     except BadOptionError as error:
         raise BadParameterError(str(error)) from error
     return CachedGenerator(named.name, options, study=study)
+
+
+def takes_more(parameters: Mapping[str, Any]) -> bool:
+    """Whether a run's generator is an endpoint that takes more calls than this process sends."""
+    named = read(str(parameters.get("generator") or ""))
+    return named.where == "endpoint" and gateway.has_room(named.name)
 
 
 def offered() -> list[str]:

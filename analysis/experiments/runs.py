@@ -15,7 +15,7 @@ from analysis.rag.generation import model_cache
 from analysis.rag.protocols import Collection, Generator, Usage
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.models import Run, RunQuerySet
+from crowdrag.jobs.models import Run, RunQuerySet, Unit
 from crowdrag.llm.forecasts import Speed
 
 from ..tables.models import ResultTable
@@ -252,6 +252,12 @@ def plan(experiment: Experiment, run: Run) -> Iterable[dict[str, Any] | kinds.La
     return [*later_units, kinds.LaterUnit(len(experiment.stages), {"stage": TABLES})]
 
 
+def wants_more(experiment: Experiment, unit: Unit) -> bool:
+    """Whether another unit may begin beside this one: it waits for an endpoint, which takes more calls."""
+    stage = next((stage for stage in experiment.stages if stage.name == unit.payload.get("stage")), None)
+    return stage is not None and not stage.is_local and generators.takes_more(unit.run.parameters)
+
+
 def work(experiment: Experiment, work: kinds.Work) -> Callable[[], None]:
     """Work on one unit; its effect stores the results."""
     run, name = work.run, work.unit.payload["stage"]
@@ -332,6 +338,7 @@ def register(experiment: Experiment) -> None:
             work=partial(work, experiment),
             result_url=result_url,
             describe=partial(wording.parameters_in_words, experiment),
+            wants_more=partial(wants_more, experiment),
             subjects=wording.run_subjects,
         )
     )

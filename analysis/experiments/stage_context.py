@@ -17,6 +17,7 @@ from analysis.rag.protocols import (
     Output,
     Prompt,
     Query,
+    RollingGenerator,
     Scored,
     ScoringGenerator,
     Usage,
@@ -103,6 +104,37 @@ class CountedGenerator:
         return output
 
 
+class CountedRollingGenerator(CountedGenerator):
+    """A generator that takes further prompts while it answers others, and whose outputs are counted."""
+
+    def __init__(
+        self, generator: Generator, rolling: RollingGenerator, usage: Usage, begin: Callable[[int], None]
+    ) -> None:
+        super().__init__(generator, usage, begin)
+        self._rolling = rolling
+
+    def roll(self, prompts: Iterable[Prompt | None], on_output: Callable[[int, Output], None]) -> None:
+        """Answer prompts as they come; see `analysis.rag.protocols.RollingGenerator`."""
+        sent: list[Prompt] = []
+        outputs: dict[Prompt, Output] = {}
+
+        def noted() -> Iterator[Prompt | None]:
+            for prompt in prompts:
+                if prompt is not None:
+                    sent.append(prompt)
+                yield prompt
+
+        def note(number: int, output: Output) -> None:
+            # A duplicate prompt was answered once and is counted once: the output that was not stored has the cost.
+            prompt = sent[number]
+            if prompt not in outputs or not output.is_stored:
+                outputs[prompt] = output
+            on_output(number, output)
+
+        self._rolling.roll(noted(), note)
+        self._usage.add(outputs.values())
+
+
 @dataclass
 class StageContext:
     """The context of one unit's work.
@@ -153,6 +185,8 @@ class StageContext:
         generator = self.make(named)
         if isinstance(generator, StreamingGenerator):
             generator = generator.with_callback(self._on_answers)
+        if isinstance(generator, RollingGenerator):
+            return CountedRollingGenerator(generator, generator, self.usage, self._begin)
         return CountedGenerator(generator, self.usage, self._begin)
 
     @property

@@ -5,7 +5,7 @@ No Django and no models. docs/methods/experiments.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -213,6 +213,24 @@ class ScoringGenerator(Protocol):
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> Scored:
         """Compute `Generator.likelihoods` and report the usage."""
+        ...
+
+
+@runtime_checkable
+class RollingGenerator(Protocol):
+    """A generator that takes further prompts while it answers others: a server, but not a model that needs batches."""
+
+    def roll(self, prompts: Iterable[Prompt | None], on_output: Callable[[int, Output], None]) -> None:
+        """Answer prompts as they come.
+
+        Parameters
+        ----------
+        prompts : iterable of Prompt or None
+            Read one after the other, shortly before they are sent. None means that there is no further prompt until
+            another output arrives: then it is read again. Repeated prompts are answered once.
+        on_output : callable(int, Output)
+            Called with the number of each prompt, from 0, and its output, in order of arrival. It may raise to stop.
+        """
         ...
 
 

@@ -228,7 +228,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     llm_campaigns.ensure_pairs(run.study, [trial.thing for trial in drawn])
     content = [order.kept, [[trial.thing.a, trial.thing.b, trial.attack.id, trial.spot] for trial in drawn]]
     run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-    size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // len(order.fences))
+    size = max(1, Endpoint.objects.get(pk=order.endpoint).slots * ROUNDS // len(order.fences))
     kept = [
         {"a": trial.thing.a, "b": trial.thing.b, "attack": trial.attack.id, "spot": trial.spot, "side": trial.side}
         for trial in drawn

@@ -114,7 +114,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
     content = [order.kept, [[*thing.responses] for thing in things]]
     run.inputs_digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     parts = len(questions.parts(order.inference))
-    size = max(1, Endpoint.objects.get(pk=order.endpoint).concurrency * ROUNDS // parts)
+    size = max(1, Endpoint.objects.get(pk=order.endpoint).slots * ROUNDS // parts)
     return [
         {"items": missing[at : at + size], "repeat": repeat}
         for repeat in range(order.repeats)

@@ -1,7 +1,8 @@
-"""Heartbeats: a thread that renews leases during long work, and heartbeats of workers."""
+"""Heartbeats: a thread that renews the leases of a process during long work, and heartbeats of workers."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Self
@@ -36,7 +37,7 @@ class LeaseHeartbeat:
 
     The thread also writes the progress, so that reporting costs the work nothing, and shows progress even while the
     effect's transaction is open. It notices when the run is cancelled or the unit taken over; the next `report` raises
-    the error.
+    the error. All claims of a process share the thread.
     """
 
     def __init__(self, unit: Unit, *, beat_as: str | None = None, listener: Listener | None = None):
@@ -45,16 +46,14 @@ class LeaseHeartbeat:
         self._listener = listener
         self.done, self.total, self.message = 0, 0, ""
         self._lost = self._makes_way = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"heart of unit {unit.pk}", daemon=True)
+        self._written, self._renewed_at = (0, 0, ""), time.monotonic()
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        _pulse.add(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stop.set()
-        self._thread.join()
+        _pulse.remove(self)
 
     def report(self, done: int, total: int, message: str = "") -> None:
         """Note the progress; raise RunCancelledError if the claim no longer holds the unit."""
@@ -72,21 +71,14 @@ class LeaseHeartbeat:
         if self._makes_way:
             raise kinds.MakesWayError
 
-    def _run(self) -> None:
-        try:
-            written = (0, 0, "")
-            since_renewal = 0.0
-            # New progress is written every second; the lease is renewed every heartbeat anyway.
-            step = min(1.0, leases.heartbeat_seconds())
-            while not self._stop.wait(step):
-                since_renewal += step
-                progress = (self.done, self.total, self.message)
-                if progress == written and since_renewal < leases.heartbeat_seconds():
-                    continue
-                if self._renew(progress):
-                    written, since_renewal = progress, 0.0
-        finally:
-            connection.close()
+    def beat(self, *, write_every: float) -> None:
+        """Renew the lease if it is time, or if there is new progress and it was not written for so many seconds."""
+        progress = (self.done, self.total, self.message)
+        age = time.monotonic() - self._renewed_at
+        if age < (leases.heartbeat_seconds() if progress == self._written else write_every):
+            return
+        if self._renew(progress):
+            self._written, self._renewed_at = progress, time.monotonic()
 
     def _renew(self, progress: tuple[int, int, str]) -> bool:
         done, total, message = progress
@@ -103,3 +95,54 @@ class LeaseHeartbeat:
             connection.close()
             return False
         return True
+
+
+# The progress of so many units is written every second; that of more, less often.
+UNITS_A_SECOND = 4
+
+
+class _Pulse:
+    """The thread that renews all leases of this process; it runs while there are any."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hearts: set[LeaseHeartbeat] = set()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def add(self, heart: LeaseHeartbeat) -> None:
+        with self._lock:
+            self._hearts.add(heart)
+            if self._thread is None:
+                self._stop = threading.Event()
+                self._thread = threading.Thread(
+                    target=self._run, args=(self._stop,), name="unit heartbeat", daemon=True
+                )
+                self._thread.start()
+
+    def remove(self, heart: LeaseHeartbeat) -> None:
+        with self._lock:
+            self._hearts.discard(heart)
+            if self._hearts or self._thread is None:
+                return
+            thread, self._thread = self._thread, None
+            self._stop.set()
+        thread.join()
+
+    def _run(self, stop: threading.Event) -> None:
+        try:
+            longest = leases.heartbeat_seconds()
+            while not stop.wait(min(1.0, longest)):
+                with self._lock:
+                    hearts = list(self._hearts)
+                write_every = min(len(hearts) // UNITS_A_SECOND, longest)
+                for heart in hearts:
+                    try:
+                        heart.beat(write_every=write_every)
+                    except Exception:
+                        log.exception("A heartbeat failed")
+        finally:
+            connection.close()
+
+
+_pulse = _Pulse()

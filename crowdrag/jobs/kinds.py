@@ -154,6 +154,9 @@ class Kind:
     describe
         the run's parameters for display (`label_parameters`): their labels, and their values in words; names instead of
         primary keys. Kinds without it have no parameters.
+    wants_more
+        whether a process may begin another unit while it works on this one: what this one waits for, such as a model
+        server, takes more than it sends. Kinds without it are worked on one unit at a time (`overlap`).
     subjects
         what runs of this kind are about, in words, by the run's primary key: a campaign, a model, a file. It needs as
         many queries for many runs as for one. Kinds without it are about the whole study.
@@ -173,6 +176,7 @@ class Kind:
     warnings: Callable[[Run], list[str]] | None = None
     restarts: Callable[[Run], list[Link]] | None = None
     describe: Callable[[Run], dict[str, Any]] | None = None
+    wants_more: Callable[[Unit], bool] | None = None
     subjects: Callable[[Sequence[Run]], Mapping[int, str]] | None = None
 
 

@@ -83,7 +83,8 @@ def claim(*, worker: str, queue: str | None = None, run: Run | None = None, now:
             # Read while the row is locked: a process that is paused right after this must not continue with another
             # claim's fence.
             unit = Unit.objects.select_related("run__study").get(pk=unit.pk)
-        Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
+        if unit.run.state == RunState.PLANNED:
+            Run.objects.filter(pk=pk, state=RunState.PLANNED).update(state=RunState.RUNNING, started_at=moment)
         return unit
     return None
 

@@ -1,4 +1,4 @@
-"""A worker: claim a unit, do its work, commit its effect."""
+"""A worker: claim a unit, do its work, commit its effect. Units that wait for a server overlap (`overlap`)."""
 
 import logging
 import os
@@ -9,11 +9,15 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from . import completion, heartbeat, kinds, leases, tasks
+from django.db import connection
+
+from . import completion, heartbeat, kinds, leases, overlap, tasks
 from .models import Run, Unit, WorkerHeartbeat
 from .progress import Progress, measure
 
 SLICE = timedelta(seconds=10)
+# Units that overlap end together only once in this time, since the server is not full then.
+OVERLAP_SLICE = timedelta(minutes=10)
 log = logging.getLogger(__name__)
 
 
@@ -23,7 +27,7 @@ def worker_name() -> str:
 
 
 def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = SLICE) -> int:
-    """Execute due units of a queue, one after another, until none is due or the time slice ends; return their number.
+    """Execute due units of a queue until none is due or the time slice ends; return their number.
 
     A worker yields after a time slice and asks to be woken again, so that shutting it down is quick.
     """
@@ -31,22 +35,42 @@ def work_due(*, queue: str, beat_as: str | None = None, time_slice: timedelta = 
     count = 0
     if beat_as:
         heartbeat.record_beat(name=beat_as, queue=queue)
-    while (unit := leases.claim(worker=worker_name(), queue=queue)) is not None:
-        execute(unit, beat_as=beat_as)
-        count += 1
+    name = worker_name()
+    claim = partial(leases.claim, worker=name, queue=queue)
+    while (unit := claim()) is not None:
+        count += _execute_with_others(unit, claim=claim, execute=partial(execute, beat_as=beat_as))
         if time.monotonic() >= ends_at:
             tasks.wake(queue=queue)
             break
     return count
 
 
-def work_next(run: Run, *, listener: heartbeat.Listener | None = None) -> bool:
-    """Execute one due unit of a run in this process; return whether there was one."""
-    unit = leases.claim(worker=worker_name(), run=run)
+def work_next(run: Run, *, listener: heartbeat.Listener | None = None, look: Callable[[], None] = lambda: None) -> int:
+    """Execute a due unit of a run in this process, and others beside it if they may overlap; return their number.
+
+    `look` is called from time to time while units overlap.
+    """
+    claim = partial(leases.claim, worker=worker_name(), run=run)
+    unit = claim()
     if unit is None:
-        return False
-    execute(unit, listener=listener)
-    return True
+        return 0
+    return _execute_with_others(unit, claim=claim, execute=partial(execute, listener=listener), look=look)
+
+
+def _execute_with_others(
+    unit: Unit,
+    *,
+    claim: Callable[[], Unit | None],
+    execute: Callable[[Unit], None],
+    look: Callable[[], None] = lambda: None,
+) -> int:
+    """Execute a claimed unit, and others beside it where its kind wants more; return their number."""
+    # A transaction is one thread's: tests run in one.
+    if connection.in_atomic_block or not overlap.may_overlap(unit):
+        execute(unit)
+        return 1
+    ends_at = time.monotonic() + OVERLAP_SLICE.total_seconds()
+    return overlap.UnitPool(claim=claim, execute=execute, ends_at=ends_at, look=look).run(unit)
 
 
 def execute(unit: Unit, *, beat_as: str | None = None, listener: heartbeat.Listener | None = None) -> None:
@@ -89,21 +113,23 @@ Report = Callable[[Progress], None]
 def follow(run: Run, *, report: Report | None = None) -> Run:
     """Wait until a run has ended; execute its units in this process while no worker of its queue has a heartbeat."""
     tell = report or (lambda _progress: None)
-    last_told = 0.0
+    only_unit, thread, last_told = run.units.count() == 1, threading.get_ident(), 0.0
 
-    def listen(done: int, total: int, message: str) -> None:
+    def show(progress: Callable[[], Progress]) -> None:
         # The work reports as often as it likes; a person can read a few lines per second.
         nonlocal last_told
-        if time.monotonic() - last_told >= POLL:
+        if threading.get_ident() == thread and time.monotonic() - last_told >= POLL:
             last_told = time.monotonic()
-            tell(Progress(done, total, message) if only_unit else measure(run))
+            tell(progress())
 
-    only_unit = run.units.count() == 1
+    def listen(done: int, total: int, message: str) -> None:
+        show(lambda: Progress(done, total, message) if only_unit else measure(run))
+
     while (run := Run.objects.select_related("study").get(pk=run.pk)).is_active:
-        worked = False
+        worked = 0
         if not is_served(run.queue):
             leases.return_expired(run=run)
-            worked = work_next(run, listener=listen)
+            worked = work_next(run, listener=listen, look=partial(show, partial(measure, run)))
             completion.conclude(run.pk)
         tell(measure(run))
         if not worked:

@@ -8,15 +8,17 @@ Each function handles many questions in one transaction. All take their locks in
 then attempts, then the study's spending. The number of attempts in flight is counted over all processes in the rows.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Model
 from django.utils import timezone
 
 from crowdrag.studies.models import Study
@@ -118,13 +120,13 @@ class Begun:
     wait: float = 0.0
 
 
-def prefetch_limit(concurrency: int) -> int:
+def prefetch_limit(slots: int) -> int:
     """Return how many attempts are recorded ahead of sending, so that the endpoint need not wait for the database.
 
-    Half of the endpoint's concurrency: that many answers arrive in half the duration of a call, which is how long a
+    Half of the endpoint's slots: that many answers arrive in half the duration of a call, which is how long a
     busy disk may delay the database. More would be charged for nothing when a process is killed.
     """
-    return concurrency // 2
+    return slots // 2
 
 
 def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
@@ -147,7 +149,8 @@ def free_slots(context: CallContext, now: datetime) -> tuple[int, float]:
     if paused_until is not None and 0 < (pause := (paused_until - now).total_seconds()) <= context.policy.longest_wait:
         return 0, pause
     is_alone = not is_shared and concurrency == context.endpoint.concurrency
-    count = concurrency + (prefetch_limit(concurrency) if is_alone else 0) - in_flight
+    slots = concurrency * len(context.endpoint.server_urls)
+    count = slots + (prefetch_limit(slots) if is_alone else 0) - in_flight
     return (count, 0.0) if count > 0 else (0, context.policy.poll)
 
 
@@ -270,31 +273,38 @@ def _hold_money(context: CallContext, amounts: Sequence[Decimal], now: datetime)
     raise ledger.budget_exceeded(study=context.study, currency=context.endpoint.currency, amount=amounts[0])
 
 
-def finish(*, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]]) -> dict[Attempt, Answer]:
+def finish(
+    *, context: CallContext, finished: Sequence[tuple[StartedAttempt, Outcome]], rest: float = 0.0
+) -> dict[Attempt, Answer]:
     """Book attempts, and store the answer of each question that is settled and still ours.
+
+    `rest`: the seconds for which the endpoint accepts no calls; other processes then send none either.
 
     Returns the answers that are now stored, by attempt. A settled question without an answer was taken over by another
     process, which has not answered it yet.
     """
     with transaction.atomic(durable=True):
         now = timezone.now()
-        freed = spent = ledger.ZERO
-        answers: dict[Attempt, Answer] = {}
-        lost: dict[Attempt, str] = {}
-        for started, outcome in sorted(finished, key=lambda pair: pair[0].attempt.call_id or 0):
-            attempt, cost = started.attempt, _cost(context, started.attempt, outcome)
-            if outcome.is_settled:
-                if answer := _store_answer(context, attempt, outcome, cost, now):
-                    answers[attempt] = answer
-                else:
-                    lost[attempt] = started.question.digest
-            # No row: an operator has settled it by the provider's bill meanwhile.
-            if _book(attempt, outcome, cost, now) and outcome.state != AttemptState.UNKNOWN:
-                freed += attempt.bound
-                spent += cost
+        costs = {started.attempt: _cost(context, started.attempt, outcome) for started, outcome in finished}
+        settled = [(started.attempt, outcome) for started, outcome in finished if outcome.is_settled]
+        answers = _store_answers(context, settled, costs, now)
+        lost = {
+            started.attempt: started.question.digest
+            for started, outcome in finished
+            if outcome.is_settled and started.attempt not in answers
+        }
+        # The others were settled by an operator meanwhile, by the provider's bill.
+        booked = _book([(started.attempt, outcome) for started, outcome in finished], costs, now)
+        known = [
+            started.attempt
+            for started, outcome in finished
+            if started.attempt.pk in booked and outcome.state != AttemptState.UNKNOWN
+        ]
+        freed = sum((attempt.bound for attempt in known), ledger.ZERO)
+        spent = sum((costs[attempt] for attempt in known), ledger.ZERO)
         ledger.settle(study=context.study, bound=freed, cost=spent)
-        if rest := max((outcome.retry_after or 0.0 for _started, outcome in finished), default=0.0):
-            until = now + timedelta(seconds=min(rest, context.policy.longest_wait))
+        if rest:
+            until = now + timedelta(seconds=rest)
             longer = now + timedelta(seconds=context.policy.longest_wait)
             endpoint = Endpoint.objects.filter(pk=context.endpoint.pk)
             endpoint.exclude(paused_until__range=(until, longer)).update(paused_until=until)
@@ -311,32 +321,82 @@ def _cost(context: CallContext, attempt: Attempt, outcome: Outcome) -> Decimal:
     )
 
 
-def _store_answer(
-    context: CallContext, attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime
-) -> Answer | None:
-    """Store the answer that settles a question, and release the question; None if it is no longer ours."""
-    fields: dict[str, Any] = {name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ANSWER_COLUMNS)}
-    fields |= {
-        "state": CallState.FAILED if outcome.fault else CallState.ANSWERED,
-        "answered_at": now,
-        "cost": None if outcome.prompt_tokens is None else cost,
-        "claimed_by": None,
-        "claimed_until": None,
+def _store_answers(
+    context: CallContext, settled: Sequence[tuple[Attempt, Outcome]], costs: Mapping[Attempt, Decimal], now: datetime
+) -> dict[Attempt, Answer]:
+    """Store the answers that settle questions, and release the questions; those that are no longer ours are left out.
+
+    One statement: as one for each answer, it took half of the time of a call.
+    """
+    calls = {
+        attempt: Call(
+            pk=attempt.call_id,
+            fence=attempt.fence,
+            state=CallState.FAILED if outcome.fault else CallState.ANSWERED,
+            cost=None if outcome.prompt_tokens is None else costs[attempt],
+            **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ANSWER_COLUMNS)},
+        )
+        for attempt, outcome in settled
     }
-    ours = Call.objects.filter(
-        pk=attempt.call_id or 0, claimed_by=context.token, fence=attempt.fence, state=CallState.OPEN, erased_at=None
-    )
-    return stored_answer(Call(pk=attempt.call_id, **fields), cached=False) if ours.update(**fields) else None
+    columns = ("state", "cost", *SHARED_COLUMNS, *ANSWER_COLUMNS)
+    condition = "t.fence = r.fence AND t.claimed_by = %s AND t.state = %s AND t.erased_at IS NULL"
+    stored = _update_rows(
+        Call, calls.values(), columns, keys=("id", "fence"),
+        also="answered_at = %s, claimed_by = NULL, claimed_until = NULL", condition=condition,
+        values=[now, context.token, CallState.OPEN],
+    )  # fmt: skip
+    return {attempt: stored_answer(call, cached=False) for attempt, call in calls.items() if call.pk in stored}
 
 
-def _book(attempt: Attempt, outcome: Outcome, cost: Decimal, now: datetime) -> int:
-    return Attempt.objects.filter(pk=attempt.pk, state__in=ledger.OPEN_STATES).update(
-        **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ATTEMPT_COLUMNS)},
-        # An answer that does not fit its schema: the next attempt quotes it.
-        reply=(outcome.text or "") if outcome.fault == Fault.INVALID else None,
-        cost=cost,
-        ended_at=now,
-    )
+def _book(finished: Sequence[tuple[Attempt, Outcome]], costs: Mapping[Attempt, Decimal], now: datetime) -> set[int]:
+    """Book attempts, in one statement, and return the ids of those that were not settled before."""
+    rows = [
+        Attempt(
+            pk=attempt.pk,
+            # An answer that does not fit its schema: the next attempt quotes it.
+            reply=(outcome.text or "") if outcome.fault == Fault.INVALID else None,
+            cost=costs[attempt],
+            **{name: getattr(outcome, name) for name in (*SHARED_COLUMNS, *ATTEMPT_COLUMNS)},
+        )
+        for attempt, outcome in finished
+    ]
+    columns = ("reply", "cost", *SHARED_COLUMNS, *ATTEMPT_COLUMNS)
+    return _update_rows(
+        Attempt, rows, columns, keys=("id",), also="ended_at = %s", condition="t.state = ANY(%s)",
+        values=[now, list(ledger.OPEN_STATES)],
+    )  # fmt: skip
+
+
+def _update_rows(
+    model: type[Model],
+    rows: Iterable[Model],
+    columns: Sequence[str],
+    *,
+    keys: Sequence[str],
+    also: str,
+    condition: str,
+    values: Sequence[Any],
+) -> set[int]:
+    """Set columns of many rows to values of their own, in one statement, and return the ids of those that it changed.
+
+    The rows are found by `keys`, and locked in the order of their ids. `also` is set for all; `condition` is for the
+    table `t` and the values `r`.
+    """
+    records = [{name: getattr(row, name) for name in (*keys, *columns)} for row in rows]
+    if not records:
+        return set()
+    ids = [record["id"] for record in records]
+    list(model._default_manager.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
+    types = {field.column: field.db_type(connection) for field in model._meta.concrete_fields}
+    record_type = ", ".join(f"{name} {types[name]}" for name in (*keys, *columns))
+    changes = ", ".join(f"{name} = r.{name}" for name in columns)
+    statement = f"""
+        UPDATE {model._meta.db_table} t SET {changes}, {also}
+        FROM jsonb_to_recordset(%s::jsonb) AS r({record_type}) WHERE t.id = r.id AND {condition} RETURNING t.id
+    """  # noqa: S608 -- names of columns, and conditions written here
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [values[0], json.dumps(records, cls=DjangoJSONEncoder), *values[1:]])
+        return {pk for (pk,) in cursor.fetchall()}
 
 
 def withdraw(*, context: CallContext, attempts: Sequence[StartedAttempt]) -> None:
@@ -353,6 +413,7 @@ def renew(*, context: CallContext) -> None:
     Call.objects.filter(claimed_by=context.token).update(**context.lease(timezone.now()))
 
 
-def release(*, context: CallContext) -> None:
-    """Release calls that this context will not send."""
-    Call.objects.filter(claimed_by=context.token).update(claimed_by=None, claimed_until=None)
+def release(*, context: CallContext, digests: Collection[str]) -> None:
+    """Release those of these calls that this context holds, since it will not send them."""
+    calls = Call.objects.filter(digest__in=digests, claimed_by=context.token)
+    calls.update(claimed_by=None, claimed_until=None)

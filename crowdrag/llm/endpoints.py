@@ -1,6 +1,7 @@
 """Endpoints: the local one, tests of an endpoint, and their state."""
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -52,8 +53,9 @@ def problems(endpoint: Endpoint) -> list[str]:
     """Return what prevents calls to an endpoint, as far as can be checked without calling it."""
     reasons = [] if endpoint.is_allowed else ["Not allowed."]
     try:
-        addresses.check_url(endpoint.base_url, is_local=endpoint.is_local)
-        read_key(endpoint)
+        for url in endpoint.server_urls:
+            addresses.check_url(url, is_local=endpoint.is_local)
+            read_key(endpoint, url)
     except GatewayError as error:
         reasons.append(str(error))
     return reasons
@@ -70,7 +72,20 @@ class Trial:
 
 
 def try_out(*, endpoint: Endpoint) -> Trial:
-    """Ask an endpoint for one word, once, and return the result: an operator's check, which no study pays for."""
+    """Ask each server of an endpoint for one word, once: an operator's check, which no study pays for.
+
+    Returns the result of the last server, or of the first that fails.
+    """
+    for url in endpoint.server_urls:
+        server = copy(endpoint)
+        server.base_url, server.more_urls = url, ""
+        trial = _try_server(server)
+        if trial.error:
+            return replace(trial, error=f"{url}: {trial.error}") if endpoint.more_urls else trial
+    return trial
+
+
+def _try_server(endpoint: Endpoint) -> Trial:
     # Never answered from the store, since the question contains the current time.
     messages = [{"role": "user", "content": f"{TRIAL_PROMPT} ({timezone.now():%Y-%m-%d %H:%M:%S.%f})"}]
     request = gateway.Request(messages=messages, parameters={"max_tokens": 16})

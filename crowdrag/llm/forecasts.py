@@ -56,7 +56,7 @@ class Speed:
         """
         if endpoint.is_local or calls <= 0:
             return self
-        at_once = max(1.0, min(max(self.overlap, endpoint.concurrency), calls))
+        at_once = max(1.0, min(max(self.overlap, endpoint.slots), calls))
         return replace(self, overlap=calls / ceil(calls / at_once))
 
 

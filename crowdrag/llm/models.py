@@ -24,6 +24,11 @@ UNCLAIMED = Q(claimed_by__isnull=True, claimed_until__isnull=True)
 PRICE: Any = {"max_digits": 16, "decimal_places": 4, "default": 0, "validators": [MinValueValidator(0)]}
 
 
+def host_of(url: str) -> str:
+    """Return the host of a URL, in lower case."""
+    return (urlsplit(url).hostname or "").lower()
+
+
 def _check(name: str, condition: Q) -> CheckConstraint:
     return CheckConstraint(condition=condition, name=name)
 
@@ -37,7 +42,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """One model on one server: its address, prices and capabilities.
+    """One model on one server, or on several that are alike: their addresses, prices and capabilities.
 
     The key itself is never stored: `key_variable` names the environment variable that holds it, and `key_host` the only
     host that it may be sent to.
@@ -46,6 +51,16 @@ class Endpoint(models.Model):
     name = models.CharField("name", max_length=100, unique=True)
     base_url = models.CharField(
         "base URL", max_length=500, help_text="URL of an OpenAI-compatible server, usually ending in /v1."
+    )
+    more_urls = models.TextField(
+        "base URLs of further servers",
+        blank=True,
+        default="",
+        db_default="",
+        help_text=(
+            "One per line: servers with the same model and the same key. Calls go to the server with the most free "
+            "slots. An answer from one of them is stored as an answer of all."
+        ),
     )
     model = models.CharField("model", max_length=200, help_text="Name of the model on the server.")
     key_variable = models.CharField(
@@ -58,13 +73,19 @@ class Endpoint(models.Model):
         ),
     )
     key_host = models.CharField(
-        "host of the key", max_length=255, blank=True, help_text="The only host that the key may be sent to."
+        "host of the key",
+        max_length=255,
+        blank=True,
+        help_text="The only host that the key may be sent to. With several servers: their hosts, separated by commas.",
     )
     input_price = models.DecimalField("price per million input tokens (minor units)", **PRICE)
     output_price = models.DecimalField("price per million output tokens (minor units)", **PRICE)
     currency = models.CharField("currency", max_length=3, default="USD", validators=[codes.validate_currency])
     concurrency = models.PositiveSmallIntegerField(
-        "maximum concurrent calls", default=4, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+        "maximum concurrent calls",
+        default=4,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="To each server.",
     )
     timeout = models.PositiveIntegerField(
         "timeout per call (seconds)", default=120, validators=[MinValueValidator(1), MaxValueValidator(3600)]
@@ -117,15 +138,35 @@ class Endpoint(models.Model):
 
     def clean(self) -> None:
         """Reject an address that would be rejected when a call is sent, and a key that is bound to another host."""
-        if not self.base_url:
-            return
-        try:
-            host, _port = addresses.check_url(self.base_url, is_local=self.is_local)
-        except GatewayError as error:
-            raise ValidationError({"base_url": str(error)}) from error
-        if self.key_variable and self.key_host.lower() != host:
-            message = f"The key is sent to {host} only if you enter this host here."
-            raise ValidationError({"key_host": message})
+        for field, urls in (("base_url", [self.base_url]), ("more_urls", self.server_urls[1:])):
+            for url in filter(None, urls):
+                try:
+                    host, _port = addresses.check_url(url, is_local=self.is_local)
+                except GatewayError as error:
+                    raise ValidationError({field: str(error)}) from error
+                if self.key_variable and host not in self.key_hosts:
+                    message = f"The key is sent to {host} only if you enter this host here."
+                    raise ValidationError({"key_host": message})
+
+    @property
+    def server_urls(self) -> list[str]:
+        """The base URLs of its servers, the first one first."""
+        return [self.base_url, *self.more_urls.split()]
+
+    @property
+    def slots(self) -> int:
+        """How many calls all its servers take at once."""
+        return self.concurrency * len(self.server_urls)
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts of its servers, each once."""
+        return list(dict.fromkeys(host_of(url) for url in self.server_urls))
+
+    @property
+    def key_hosts(self) -> list[str]:
+        """The hosts that its key may be sent to."""
+        return [host.strip().lower() for host in self.key_host.split(",") if host.strip()]
 
     @property
     def is_free(self) -> bool:
@@ -133,16 +174,12 @@ class Endpoint(models.Model):
         return not self.input_price and not self.output_price
 
     @property
-    def host(self) -> str:
-        """The host of its base URL, in lower case."""
-        return (urlsplit(self.base_url).hostname or "").lower()
-
-    @property
     def identity(self) -> str:
         """The value that identifies this endpoint in the digest of a call.
 
         A local server's port may change at every start, so a local endpoint is identified by its name; any other by its
-        address, so that two endpoints which differ only in key or price share their answers.
+        address, so that two endpoints which differ only in key or price share their answers. Further servers do not
+        count: they have the same model.
         """
         return f"local:{self.name}" if self.is_local else self.base_url.rstrip("/")
 

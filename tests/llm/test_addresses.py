@@ -3,6 +3,7 @@
 import asyncio
 from asyncio import selector_events
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -168,7 +169,7 @@ def test_tls_checks_the_name_and_not_the_address(tmp_path):
             seen.update(url=str(request.url), host=request.headers["host"], **request.extensions)
             raise llm_client.httpx2.ConnectError("far enough")
 
-        checked._inner.handle_async_request = inner
+        checked._idle.append(SimpleNamespace(handle_async_request=inner))
         request = llm_client.httpx2.Request("POST", "https://model.example.org/v1/chat/completions", content=b"{}")
         with pytest.raises(llm_client.httpx2.ConnectError):
             await checked.handle_async_request(request)

@@ -93,7 +93,7 @@ def test_what_is_cut_off_before_it_was_sent_comes_back_unsent(wide, study):
     begun = begin(context, "ok")
     client = Client(endpoint=wide, policy=context.policy, resolver=addresses.system_resolver)
     client.send(begun.started)
-    client.cut_off()  # in the same turn of the event loop
+    client.cut_off(begun.started)  # in the same turn of the event loop
     with client:
         assert client.results(10) == [(begun.started[0], None)]
 

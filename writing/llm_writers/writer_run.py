@@ -134,8 +134,7 @@ def plan(run: Run) -> Iterable[dict[str, Any]]:
             [{"field": "topics", "message": "There is nothing to write. No topics with passages are left."}]
         )
     run.inputs_digest = hashlib.sha256(json.dumps([order.kept, slots], sort_keys=True).encode()).hexdigest()
-    concurrency = Endpoint.objects.values_list("concurrency", flat=True).get(pk=order.endpoint)
-    size = concurrency * ROUNDS
+    size = Endpoint.objects.get(pk=order.endpoint).slots * ROUNDS
     return [{"slots": slots[at : at + size]} for at in range(0, len(slots), size)]
 
 

@@ -19,7 +19,7 @@ from analysis.rag.uplift_rag.baselines.protocol import (
     NotPossibleError,
     Training,
     reading,
-    run_in_lockstep,
+    run_steps,
 )
 from analysis.rag.uplift_rag.training import TrainingMemoryError
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
@@ -84,7 +84,7 @@ def train(context: StageContext) -> Mapping[str, Any]:
 
 
 def answer(context: StageContext) -> Mapping[str, Any]:
-    """Answer a unit's questions with all methods, trained on the other splits, in shared waves of prompts."""
+    """Answer a unit's questions with all methods, trained on the other splits, with all prompts together."""
     parameters: UpliftRagParameters = context.parameters
     steps: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
     of_other: dict[tuple[str, ...], AnswerSteps[dict[str, Any]]] = {}
@@ -212,9 +212,9 @@ def _exchanged(context: StageContext, query: Query) -> dict[tuple[str, str], Ans
 def _together(
     context: StageContext, steps: Mapping[tuple[str, ...], AnswerSteps[dict[str, Any]]], generator: Generator
 ) -> dict[tuple[str, ...], dict[str, Any]]:
-    """Run all answer steps in lockstep on one generator; returns answers by key."""
+    """Run all answer steps together on one generator; returns answers by key."""
     total = len(steps)
-    answers = run_in_lockstep(
+    answers = run_steps(
         steps.values(), generator, at_once=total, report=lambda done: context.report(done, total, "Answering")
     )
     return dict(zip(steps, answers, strict=True))
@@ -236,7 +236,7 @@ def _written(asking: AnswerSteps[MethodAnswer], form: str) -> AnswerSteps[dict[s
 
 STAGES = (
     Stage(LABEL, "Labelling uplift of documents", label, questions.batches_of(TOGETHER[LABEL])),
-    Stage(TRAIN, "Training", train, train_units),
+    Stage(TRAIN, "Training", train, train_units, is_local=True),
     Stage(
         ANSWER,
         "Answering with all methods",

@@ -22,7 +22,7 @@ from crowdrag.llm.models import Attempt, Call
 from tests.analysis.experiments import planted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker", "experiment", "paid")]
-QUESTIONS = 60
+QUESTIONS = 120
 
 
 @pytest.fixture
@@ -74,7 +74,9 @@ def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, coll
     run = lifecycle.wait(run)
     assert (run.state, run.error) == ("DONE", "")
     rows = ResultTable.objects.get(run=run, name=planted.TABLE).rows
-    assert [(row["condition"], row["score"], row["n"]) for row in rows] == [("bare", 0.5, 60), ("full", 0.5, 60)]
+    assert [(row["condition"], row["score"], row["n"]) for row in rows] == [
+        ("bare", 0.5, QUESTIONS), ("full", 0.5, QUESTIONS)
+    ]  # fmt: skip
     assert UnitResult.objects.filter(run=run).count() == 2 * QUESTIONS
     # Each prompt has one answer that was kept. What was sent more than once was on its way when the process died.
     assert Call.objects.filter(state="ANSWERED").count() == Call.objects.count() == 2 * QUESTIONS

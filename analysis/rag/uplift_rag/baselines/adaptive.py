@@ -35,7 +35,7 @@ from .protocol import (
     Training,
     Work,
     reading,
-    run_in_lockstep,
+    run_steps,
 )
 
 THINK = (
@@ -161,7 +161,7 @@ class Adaptive(StepwiseMethod):
 
     def _labels(self, labelled: Sequence[LabelledQuery], training: Training) -> tuple[list[str], list[int]]:
         """Return questions with the simplest strategy that answers correctly; leave out those without a label."""
-        labels = run_in_lockstep(
+        labels = run_steps(
             map(self._labelling, labelled), training.generator,
             report=lambda finished: training.report(finished, len(labelled), "complexity"),
         )  # fmt: skip

@@ -3,8 +3,8 @@
 A method without training has empty `fit`, `save` and `load`. docs/methods/uplift.md.
 
 A method answers as a Python generator: it yields prompts, receives their outputs, yields the prompts that follow from
-these, and returns its answer. So prompts of many queries run together: a device gets batches, and an endpoint uses all
-its slots.
+these, and returns its answer. So prompts of many queries run together: a device gets batches, and an endpoint gets the
+next prompts of a query as soon as its last ones are answered.
 
 Tables, charts, captions, the form, the methods paragraph, the bibliography, the estimate and the docs use this module.
 """
@@ -12,12 +12,12 @@ Tables, charts, captions, the form, the methods paragraph, the bibliography, the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import abc
+from collections import abc, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -173,7 +173,7 @@ class Method(Protocol):
         ...
 
     def asking(self, query: Query, documents: Sequence[Document], generator: Generator) -> AnswerSteps[MethodAnswer]:
-        """Answer a query step by step, so that many run together (`run_in_lockstep`).
+        """Answer a query step by step, so that many run together (`run_steps`).
 
         Parameters, errors and result are as in `answer`.
         """
@@ -233,7 +233,7 @@ class StepwiseMethod(ABC):
 
     def answer(self, query: Query, documents: Sequence[Document], generator: protocols.Generator) -> MethodAnswer:
         """Answer one query. See `protocol.Method`."""
-        (answer,) = run_in_lockstep([self.asking(query, documents, generator)], generator)
+        (answer,) = run_steps([self.asking(query, documents, generator)], generator)
         return answer
 
 
@@ -255,14 +255,17 @@ def reading(query: Query, documents: Sequence[Document], settings: BaselineSetti
     return answered(output, documents)
 
 
-def run_in_lockstep(
+def run_steps(
     askings: Iterable[AnswerSteps[Found]],
     generator: protocols.Generator,
     *,
     at_once: int = AT_ONCE,
     report: Callable[[int], None] = lambda _done: None,
 ) -> list[Found]:
-    """Run several generators in lockstep: all prompts of a step go to the generator in one call.
+    """Run several step-by-step answers together.
+
+    With a server (`protocols.RollingGenerator`), each goes on as soon as its own prompts are answered. Otherwise they
+    run in lockstep: all prompts of a step go to the generator in one call, so that a device gets batches.
 
     Parameters
     ----------
@@ -271,15 +274,20 @@ def run_in_lockstep(
     generator : protocols.Generator
         As always, it answers equal prompts of one call once.
     at_once : int
-        Maximum number to run together; the next ones begin when all of these have ended.
+        Maximum number to run together. In lockstep, the next ones begin when all of these have ended.
     report : callable
         Called with the number of finished ones after each step; it may raise to stop.
 
     Returns
     -------
     list
-        The results in order: the same as without lockstep.
+        The results in order: the same as one after another.
     """
+    if isinstance(generator, protocols.RollingGenerator):
+        report(0)
+        rolling = _Rolling(iter(askings), at_once, report)
+        generator.roll(rolling.prompts(), rolling.note)
+        return [rolling.ended[index] for index in range(len(rolling.ended))]
     answers: list[Found] = []
     remaining = iter(askings)
     while batch := list(islice(remaining, at_once)):
@@ -288,6 +296,58 @@ def run_in_lockstep(
             report(before + len(ended))
         answers += [ended[index] for index in range(len(batch))]
     return answers
+
+
+class _Rolling(Generic[Found]):
+    """Step-by-step answers of which each goes on as soon as its own prompts are answered."""
+
+    def __init__(self, askings: Iterator[AnswerSteps[Found]], at_once: int, report: Callable[[int], None]) -> None:
+        self.ended: dict[int, Found] = {}
+        self._askings, self._at_once, self._report = askings, at_once, report
+        self._open: dict[int, AnswerSteps[Found]] = {}
+        self._begun = 0
+        self._step: dict[int, list[Output | None]] = {}  # outputs of each one's current step
+        self._prompts: deque[tuple[int, int, Prompt]] = deque()  # to be sent: whose, the place in its step, the prompt
+        self._sent: list[tuple[int, int]] = []  # of each prompt: whose, the place in its step
+
+    def prompts(self) -> Iterator[Prompt | None]:
+        """Yield the prompts to send next; None if there are none before another output arrives."""
+        while True:
+            if self._prompts:
+                index, place, prompt = self._prompts.popleft()
+                self._sent.append((index, place))
+                yield prompt
+            elif len(self._open) < self._at_once and (asking := next(self._askings, None)) is not None:
+                self._open[self._begun] = asking
+                self._begun += 1
+                self._advance(self._begun - 1, None)
+            elif self._open:
+                yield None
+            else:
+                return
+
+    def note(self, number: int, output: Output) -> None:
+        """Take an output; the step it completes is followed by the next."""
+        index, place = self._sent[number]
+        outputs = self._step[index]
+        outputs[place] = output
+        complete = [known for known in outputs if known is not None]
+        if len(complete) == len(outputs):
+            self._advance(index, complete)
+
+    def _advance(self, index: int, outputs: Sequence[Output] | None) -> None:
+        asking = self._open[index]
+        try:
+            prompts = next(asking) if outputs is None else asking.send(outputs)
+            while not prompts:
+                prompts = asking.send([])
+        except StopIteration as end:
+            del self._open[index]
+            self.ended[index] = end.value
+            self._report(len(self.ended))
+            return
+        self._step[index] = [None] * len(prompts)
+        self._prompts.extend((index, place, prompt) for place, prompt in enumerate(prompts))
 
 
 def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator) -> Iterator[dict[int, Found]]:

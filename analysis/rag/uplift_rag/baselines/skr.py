@@ -31,7 +31,7 @@ from .protocol import (
     Training,
     Work,
     reading,
-    run_in_lockstep,
+    run_steps,
 )
 
 Bools = NDArray[np.bool_]
@@ -81,7 +81,7 @@ class Skr(StepwiseMethod):
             If documents made no answer better or worse, or there is no training question.
         """
         questions, helped = [], []
-        answers = run_in_lockstep(
+        answers = run_steps(
             (
                 reading(example.query, example.documents[: self.settings.feed], self.settings)
                 for example in training.labelled

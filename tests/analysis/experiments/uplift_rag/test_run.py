@@ -298,9 +298,9 @@ def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, mon
 
     # As runs were planned before: a unit a question, and one prompt after the other.
     waves.clear()
-    one_by_one = stages.run_in_lockstep
+    one_by_one = stages.run_steps
     monkeypatch.setattr(
-        stages, "run_in_lockstep", lambda askings, model, **_: [one_by_one([each], model)[0] for each in askings]
+        stages, "run_steps", lambda askings, model, **_: [one_by_one([each], model)[0] for each in askings]
     )
     alone = services.start(asked(**ASKED))
     for unit in Unit.objects.filter(run=alone, payload__has_key="queries"):

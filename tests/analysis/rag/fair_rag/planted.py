@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from analysis.rag.protocols import Document, Floats, NoLikelihoodsError, Output, Prompt, Query
+from tests.llm.model_server import words
 
 GOLD = "alder birch cedar dogwood"
 
@@ -76,3 +78,10 @@ class Follows:
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         return np.array([float(any(word in claim.split() for word in said(text))) for text, claim in pairs])
+
+
+def reply(body: dict[str, Any]) -> str:
+    """The answer of a model server to a request: the words of its documents, or the first option of a choice."""
+    if body.get("response_format"):
+        return words(body)
+    return answer(said(body["messages"][-1]["content"]))

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.rag.uplift_rag.baselines import fine_tuner
 from analysis.rag.uplift_rag.baselines.adaptive import LABELS, Adaptive, Complexity
-from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, run_in_lockstep
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, run_steps
 from tests.analysis.rag.neural import torch
 from tests.analysis.rag.uplift_rag import planted as plants
 from tests.analysis.rag.uplift_rag.baselines.known import WRONG, Scripted, letters, query, training, words
@@ -76,9 +76,7 @@ def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
 
 def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
     asked, generator = planted(3)[2], Stepping({})
-    (found,) = run_in_lockstep(
-        [Adaptive(BaselineSettings(feed=4), embed=letters).several(asked, asked.documents)], generator
-    )
+    (found,) = run_steps([Adaptive(BaselineSettings(feed=4), embed=letters).several(asked, asked.documents)], generator)
     # Two first, then two that resemble the thought; the second thought has the answer.
     assert found.documents[:2] == ("2-0", "2-1")
     assert "2-6" in found.documents[2:]
@@ -92,7 +90,7 @@ def test_several_steps_read_what_thoughts_ask_for_and_count_all_prompts():
 def test_steps_end_when_documents_or_thoughts_do(answers, thoughts):
     asked, generator = query("q", "w", ["one", "two", "three"]), Scripted(answers)
     method = Adaptive(BaselineSettings(feed=4), steps=5, embed=letters)
-    (found,) = run_in_lockstep([method.several(asked, asked.documents)], generator)
+    (found,) = run_steps([method.several(asked, asked.documents)], generator)
     assert len(generator.asked) == thoughts + 1
     assert len(found.documents) == (3 if thoughts == 2 else 2)
 

@@ -9,7 +9,7 @@ from analysis.rag import encoders
 from analysis.rag.protocols import Message, Prompt, Query
 from analysis.rag.uplift_rag.baselines import adaptive, catalogue, embeddings, skr
 from analysis.rag.uplift_rag.baselines.catalogue import BASELINES, FORMS
-from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, Method, NotPossibleError, run_in_lockstep
+from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, Method, NotPossibleError, run_steps
 from tests.analysis.cases import check_each
 from tests.analysis.rag import tiny
 from tests.analysis.rag.uplift_rag.baselines.known import Scripted, query, training, words
@@ -91,7 +91,7 @@ def test_many_together_are_answered_as_one_after_the_other(fitted, name):
     expected = [fitted[name].answer(each, each.documents, alone) for each in several]
     askings = (fitted[name].asking(each, each.documents, at_once) for each in several)
     done: list[int] = []
-    assert run_in_lockstep(askings, at_once, report=done.append) == expected
+    assert run_steps(askings, at_once, report=done.append) == expected
     assert sorted(map(words, at_once.asked)) == sorted(map(words, alone.asked))
     assert len(at_once.waves) == max(1, max(len(each.outputs) for each in expected) * (name == "adaptive"))
     assert done[-1] == len(several)
@@ -107,13 +107,13 @@ def test_steps_of_several_go_on_side_by_side_so_many_at_once():
 
     generator = Scripted({f"{steps} {step} {part}": f"{steps}{step}{part}" for steps in range(4) for step in range(3)
                           for part in "ab"})  # fmt: skip
-    found = run_in_lockstep((thinking(steps) for steps in (3, 0, 1, 2)), generator)
+    found = run_steps((thinking(steps) for steps in (3, 0, 1, 2)), generator)
     assert found == [["30a", "30b", "31a", "31b", "32a", "32b"], [], ["10a", "10b"], ["20a", "20b", "21a", "21b"]]
     assert generator.waves == [6, 4, 2]
     again = Scripted(generator.answers)
-    assert run_in_lockstep((thinking(steps) for steps in (3, 0, 1, 2)), again, at_once=2) == found
+    assert run_steps((thinking(steps) for steps in (3, 0, 1, 2)), again, at_once=2) == found
     assert again.waves == [2, 2, 2, 4, 2]
-    assert run_in_lockstep([], again) == []
+    assert run_steps([], again) == []
 
 
 @pytest.mark.parametrize(("name", "waves"), [("skr", 1), ("adaptive", 5)])
