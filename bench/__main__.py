@@ -1,6 +1,6 @@
 """Run measurements and print their ratios, beside a calibration loop measured in the same run.
 
-    python -m bench                 every measurement
+    python -m bench                 every measurement but `peers`, which installs other software
     python -m bench stats_mace      only these (modules of this folder that have a function run)
 
 A ratio is always "at least": how many times faster than the peer, or how many times within a limit. The calibration
@@ -19,6 +19,9 @@ import time
 import numpy as np
 
 import bench
+
+#: Measured only if named.
+ON_REQUEST = {"peers"}
 
 
 def calibration() -> float:
@@ -48,7 +51,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="name", help=f"one of: {', '.join(measurements())}")
     parser.add_argument("--replications", type=int, metavar="N", help="of measurements that simulate; 1,000 by default")
     asked = parser.parse_args()
-    names = asked.names or measurements()
+    names = asked.names or sorted(set(measurements()) - ON_REQUEST)
     unknown = sorted(set(names) - set(measurements()))
     if unknown:
         parser.error(f"no such measurement: {', '.join(unknown)}; there are {', '.join(measurements())}")

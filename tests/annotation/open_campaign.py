@@ -144,11 +144,13 @@ def world(
     dimensions: int = 2,
     k: int = 2,
     state: str = CampaignState.OPEN,
+    texts: Iterator[str] | None = None,
     **fields: object,
 ) -> World:
     """Make an open campaign of all pairs (or, pointwise, all responses), its places free.
 
     Two topics with three responses each, of people, models and systems in turn, are two questionnaires of three pairs.
+    Their texts are some claims, or `texts`.
     """
     kind = fields.setdefault("kind", CampaignKind.PAIRWISE)
     fields.setdefault("judges", Judges.EXPERT if kind == CampaignKind.EXPERT else Judges.CROWD)
@@ -161,7 +163,7 @@ def world(
     campaign.instructions = InstructionsFactory(study=campaign.study)
     campaign.consent_text = ConsentTextFactory(study=campaign.study, text="We record how you judge.")
     asked = [_dimension(campaign, position) for position in range(dimensions)]
-    made = _responses(campaign.study, topics, responses)
+    made = _responses(campaign.study, topics, responses, texts)
     found = World(campaign, asked, list(dict.fromkeys(each.topic for each in made)), made)
     found.questionnaires = make_questionnaires(campaign, make_items(campaign, made), per_questionnaire)
     campaign.state = state
@@ -211,7 +213,7 @@ def _dimension(campaign: Campaign, position: int) -> Dimension:
     return dimension
 
 
-def _responses(study: Study, topics: int, count: int) -> list[Response]:
+def _responses(study: Study, topics: int, count: int, texts: Iterator[str] | None) -> list[Response]:
     """Make responses of people, models and systems in turn; each person wrote one, a model writes on all topics."""
     style = StyleFactory(study=study)
     passages = [PassageFactory(study=study) for _ in range(2)]
@@ -223,10 +225,9 @@ def _responses(study: Study, topics: int, count: int) -> list[Response]:
             RetrievedPassageFactory(topic=topic, passage=passage, rank=rank)
         for number, (origin, kind) in zip(range(count), cycle(ORIGINS), strict=False):
             writer = machines.get(kind) or ParticipantFactory(study=study)
-            text = "".join(CLAIM.format(n) for n in range(number + 1)).strip()
+            text = next(texts) if texts else "".join(CLAIM.format(n) for n in range(number + 1)).strip()
+            words = len(text.split()) if texts else 7 * (number + 1)
             made.append(
-                ResponseFactory(
-                    topic=topic, style=style, participant=writer, origin=origin, text=text, words=7 * (number + 1)
-                )
+                ResponseFactory(topic=topic, style=style, participant=writer, origin=origin, text=text, words=words)
             )
     return made
