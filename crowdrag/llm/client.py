@@ -1,12 +1,11 @@
 """The client of one endpoint: it sends attempts from an event loop to its servers, and collects the outcomes.
 
-Nothing is retried here, since a hidden retry is paid twice. Our own transport connects to checked addresses only, drops
-every header that we did not mean to send, and adds the key. The key is read from the environment for the host that it
-was entered for, and is never stored or shown.
+The `openai` client is used without retries, since a hidden retry is paid twice. It uses our own transport, which
+connects to checked addresses only, drops every header that we did not mean to send, and adds the key. The key is read
+from the environment for the host that it was entered for, and is never stored or shown.
 """
 
 import asyncio
-import json
 import os
 import re
 import ssl
@@ -36,7 +35,6 @@ FRESH_SECONDS = 60.0
 # One of several servers rests after so many failures in a row; one that is not there, after the first.
 FAILURES_BEFORE_REST = 3
 LARGEST_REPLY = 32 * 1024 * 1024
-HEADERS = {"accept": "application/json", "content-type": "application/json"}
 KEPT_HEADERS = ("host", "content-type", "content-length", "accept")
 # An attempt with its outcome, or None if it was not sent.
 Result = tuple[StartedAttempt, Outcome | None]
@@ -46,11 +44,19 @@ class Server:
     """One of an endpoint's servers, as the event loop sees it: its connections, its calls in flight, and its rest."""
 
     def __init__(self, url: str, endpoint: Endpoint, resolver: addresses.Resolver) -> None:
-        self.url = httpx2.URL(f"{url.rstrip('/')}/chat/completions")
-        self.timeout = httpx2.Timeout(
-            endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None
-        ).as_dict()
+        import openai  # 20 MB that are needed only to send
+
+        timeout = httpx2.Timeout(endpoint.timeout, connect=min(CONNECT_SECONDS, endpoint.timeout), pool=None)
         self.transport = CheckedTransport(endpoint=endpoint, resolver=resolver, url=url)
+        self.openai = openai.AsyncOpenAI(
+            api_key="the-transport-adds-it",
+            base_url=url,
+            http_client=httpx2.AsyncClient(
+                transport=self.transport, timeout=timeout, follow_redirects=False, trust_env=False
+            ),
+            max_retries=0,
+            timeout=timeout,
+        )
         self.in_flight = 0
         self.resting_until = 0.0
         self.failures = 0  # since its last answer
@@ -177,19 +183,20 @@ class Client:
         return 0.0
 
     async def _post(self, server: Server, body: dict[str, Any]) -> Outcome:
-        """Send one request; any response or failure is an outcome."""
-        content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        request = httpx2.Request(
-            "POST", server.url, headers=HEADERS, content=content, extensions={"timeout": server.timeout}
-        )
+        """Send one request; any response or failure is an outcome.
+
+        The body is sent unchanged through the client's own connection, not through its method for chat completions: the
+        arguments that it would check were checked before, and its parsed reply is not used.
+        """
+        import openai
+
         try:
-            # The transport's own timeouts apply to each read; this one applies to the whole call.
+            # The client's own timeouts apply to each read; this one applies to the whole call.
             async with asyncio.timeout(self._endpoint.timeout):
-                response = await server.transport.handle_async_request(request)
                 try:
-                    await response.aread()
-                finally:
-                    await response.aclose()
+                    response = await server.openai.post("/chat/completions", body=body, cast_to=httpx2.Response)
+                except openai.APIStatusError as error:
+                    response = error.response
             return replies.read_response(response)
         except asyncio.CancelledError:
             reason = "The job was cancelled before the answer arrived."
@@ -209,7 +216,7 @@ class Client:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for server in self._servers:
-            await server.transport.aclose()
+            await server.openai.close()
 
 
 class CheckedTransport(httpx2.AsyncBaseTransport):
