@@ -112,7 +112,7 @@ class AnalysisSettings:
         help="Empty: the number that the campaign asked for.",
     )
     least_competent: float = parameter(
-        0.25, "Share of people excluded by the alternative correction", "number", least=0, most=1
+        0.25, "Share of judges excluded by the alternative correction", "number", least=0, most=1
     )
     kept_votes: int = parameter(
         3, "Minimum judgments per pair in the alternative correction", "integer", least=1, most=1000

@@ -58,8 +58,8 @@ def describe_data(facts: RunFacts) -> str:
     simulated = ", simulated" if sums.get("simulated") else ""
     return (
         f"We analysed {_count(sums, 'judgments', 'judgment')} of {_count(sums, 'pairs', 'presented pair')} of "
-        f"responses to {topics}, with an analysis based on that of CrowdRAG-25 [@gienapp2025]. {judges} "
-        f"({who}{simulated}) gave them."
+        f"responses to {topics}, with an analysis based on that of CrowdRAG-25 [@gienapp2025]. The judgments "
+        f"are from {judges} ({who}{simulated})."
     )
 
 

@@ -80,8 +80,7 @@ owed. We cannot take back what is already published.
 
 ## What we record
 
-We record nothing that you do outside the practice and the questionnaire, and no answers before you agree here. We
-record:
+Of what you do, we record only the practice and the questionnaire, and no answers before you agree here. We record:
 
 - **Your answers.** Your answer to each question, when you gave it and how often you changed it. The reasons that you
   write where we ask for them, and whether you say that you are unsure. Your comment at the end, if you leave one. Your
@@ -89,7 +88,8 @@ record:
 - **Your reading time.** How long you viewed each pair or response, and how often you came back to it.
 - **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 
-We also keep when you came and with which link, and what you are paid. If a recruitment platform sent you, we store your
+We also keep when you came and with which link, what you are paid, the messages that you send us, and your email address
+if you enter it. If a recruitment platform sent you, we store your
 platform ID encrypted. We use it to pay you and to recognise you. We never publish it.
 
 ## Purpose

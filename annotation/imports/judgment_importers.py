@@ -47,9 +47,9 @@ CORPUS = Importer(
 )
 QUESTIONNAIRE = Importer(
     name="questionnaire",
-    title="Questionnaire",
-    description="Instructions and questions for judges, as JSON.",
-    inputs=(Input("file", "Questionnaire", "One JSON object"),),
+    title="Instructions and questions",
+    description="What judges read and what they are asked, as JSON.",
+    inputs=(Input("file", "Instructions and questions", "One JSON object"),),
     read=_read_questionnaire,
     store=_store_questionnaire,
     template="annotation/imports/_questionnaires.html",

@@ -108,5 +108,4 @@ def spending_line(study: Study) -> SpendingLine | None:
     has_simulated = simulated.exists()
     if not so_far and not waiting and not has_simulated:
         return None
-    label = "Judging (without simulated campaigns)" if has_simulated else "Judging"
-    return SpendingLine(label, "campaigns", so_far, waiting, wages=tuple(hourly))
+    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly), without_simulated=has_simulated)

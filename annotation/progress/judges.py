@@ -25,7 +25,7 @@ def funnel(campaign: Campaign) -> list[Stage]:
     arrived = people_of(Arrival.objects.filter(link__study=campaign.study_id, link__purpose=purpose))
     assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
     steps = [
-        ("arrived", "Continued from the link", arrived),
+        ("arrived", "Arrived", arrived),
         ("consented", "Consented", _consented(campaign) & arrived),
         ("trained", "Completed the training", _trained(campaign)),
         ("claimed", "Started a questionnaire", people_of(assignments)),

@@ -80,7 +80,7 @@ def write(mail: Mail) -> MailText:
 def _submitted(values: dict[str, str]) -> tuple[str, list[str]]:
     return _("We received your work"), [
         _("Thank you. We received your work in the study “%(study)s”.") % values,
-        _("You can see on your dashboard when it is reviewed."),
+        _("Your dashboard shows the decision as soon as there is one."),
     ]
 
 
@@ -107,8 +107,9 @@ def _revision(values: dict[str, str]) -> tuple[str, list[str]]:
 
 def _returned(values: dict[str, str]) -> tuple[str, list[str]]:
     return _("Your time for a task is over"), [
-        _("You started a task in the study “%(study)s”. Your time for it is over, so we took the task back.") % values,
-        _("What you did is saved. If the task is still free, you can continue it on your dashboard."),
+        _("You started a task in the study “%(study)s”. Your time for it is over, so someone else may get it.")
+        % values,
+        _("What you did is saved. Your dashboard shows whether you can continue or submit it."),
     ]
 
 

@@ -114,7 +114,7 @@ def review_part(study: Study, inbox: Iterable[InboxEntry]) -> StepPart:
     """Return how much awaits a review, a screening or an answer. The action leads to the list if there is only one."""
     entries = [entry for entry in inbox if entry.count]
     if waiting := sum(entry.count for entry in entries):
-        text = ("%(n)d item is waiting" if waiting == 1 else "%(n)d items are waiting") % {"n": waiting}
+        text = ("%(n)d entry in the inbox" if waiting == 1 else "%(n)d entries in the inbox") % {"n": waiting}
         url = entries[0].url if len(entries) == 1 else reverse("inbox", args=[study.slug])
         action = Action("Review now", url, Role.REVIEWER)
         return StepPart(text, Progress.STARTED, action)

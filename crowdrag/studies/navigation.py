@@ -189,9 +189,9 @@ def unanswered(study: Study) -> Iterator[str]:
     """Yield a sentence if items wait in the inbox, which nobody could decide in an archived study."""
     if waiting := sum(entry.count for entry in inbox(study)):
         yield (
-            "1 item in the inbox awaits a decision."
+            "1 entry in the inbox awaits a decision."
             if waiting == 1
-            else f"{waiting} items in the inbox await a decision."
+            else f"{waiting} entries in the inbox await a decision."
         )
 
 

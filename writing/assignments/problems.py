@@ -78,7 +78,7 @@ class AnotherInHand(WorkProblem):
 
     def __init__(self, task: WritingTask):
         self.task = task
-        super().__init__(_("You have another task in progress. Finish or return it first."))
+        super().__init__(_("You have another task in progress. Submit or return it first."))
 
 
 class NotFinished(WorkProblem):

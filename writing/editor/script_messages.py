@@ -60,7 +60,7 @@ def _findings() -> dict[str, str]:
         "wrong": _("Please fix"),
         "look": _("Please check"),
         "go": _("Show in text"),
-        "findings.none": _("No problems found. Each citation matches a passage."),
+        "findings.none": _("No problems found. Each number that you cite belongs to a passage."),
         "findings.empty": _("Your text and citations are checked here while you write."),
         "finding.copied": _(
             "{n} words in a row are copied from passage {rank}. Write this in your own words, "
@@ -172,7 +172,7 @@ def _branches() -> dict[str, str]:
         "fenced.leave": _("Stay here without editing"),
         "fenced.go": _("Continue here"),
         "closed.title": _("This task is no longer open for writing"),
-        "closed.lede": _("It was submitted or returned, here or elsewhere. Your text is saved."),
+        "closed.lede": _("It was submitted or returned, or your time for it is over. Your text is saved."),
         "closed.here": _("Text in this tab"),
         "closed.leave": _("Stay here without editing"),
         "closed.go": _("View status"),

@@ -42,7 +42,7 @@ def funnel(study: Study, plan: WritingPlan | None) -> list[Stage]:
     steps = [
         (
             "arrived",
-            "Continued from the link",
+            "Arrived",
             people_of(Arrival.objects.filter(link__study=study, link__purpose=PURPOSE)),
         ),
         ("consented", "Consented", people_of(consents)),

@@ -26,7 +26,7 @@ def describe_alpha(facts: RunFacts) -> str:
         )
     return (
         "Inter-annotator agreement is Krippendorff's alpha at the ordinal level (left, neither, right), with "
-        f"participants as coders and presented pairs as units [@krippendorff2011].{splits}"
+        f"judges as coders and presented pairs as units [@krippendorff2011].{splits}"
     )
 
 

@@ -12,9 +12,9 @@ AGREEMENT = Table(
     "Agreement",
     (
         "Krippendorff's alpha (ordinal) by dimension, group of pairs and group of judges, with 95 % intervals "
-        "over topics and judges (for experts: over topics). The corrected crowd excludes people with a "
+        "over topics and judges (for experts: over topics). The corrected crowd excludes judges with a "
         "spam probability above {spam_threshold} on the dimension. Without the least competent quarter: "
-        "the least competent people (share {least_competent}) on each dimension are excluded, but at "
+        "the least competent judges (share {least_competent}) on each dimension are excluded, but at "
         "least {kept_votes} judgments of each pair are kept."
     ),
     (

@@ -23,7 +23,7 @@ def describe_mace(facts: RunFacts) -> str:
     known = " The known labels of gold items were fixed." if facts.settings.fix_known and facts.has_known else ""
     a, b = fixed.spam_prior
     model = (
-        "The competence of each participant and the gold label of each pair were estimated with MACE [@hovy2013], "
+        "The competence of each judge and the gold label of each pair were estimated with MACE [@hovy2013], "
         f"one model per dimension, with {{}}Beta({a:g}, {b:g}) priors on spamming and "
         f"Dirichlet({fixed.strategy_prior:g}) priors on strategies, "
     )
@@ -54,7 +54,7 @@ def describe_correction(facts: RunFacts) -> str:
             f"{facts.settings.kept_votes} judgments of each pair."
         )
     return (
-        "The corrected crowd leaves out the judgments of participants with a spam probability on the dimension above "
+        "The corrected crowd leaves out the judgments of judges with a spam probability on the dimension above "
         f"{facts.settings.spam_threshold:g}.{quarter}"
     )
 

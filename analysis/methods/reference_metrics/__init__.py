@@ -22,9 +22,9 @@ def describe_metrics(facts: RunFacts) -> str:
     if not names:
         return ""
     return (
-        f"As reference-based metrics we computed {enumerated(names)} of each response against the best-graded "
-        "response of its topic. We compared the rankings by metric and by grade with Spearman's rho, averaged over "
-        "topics [@spearman1904]."
+        f"As reference-based metrics we computed {enumerated(names)} of each other response against the "
+        "best-graded response of its topic. We compared the rankings by metric and by grade with Spearman's rho, "
+        "averaged over topics [@spearman1904]."
     )
 
 

@@ -27,9 +27,9 @@ REFERENCE_METRICS = Table(
     "Reference-based metrics",
     (
         "Spearman's rho between the rankings of a topic's responses by a metric and by grades. The "
-        "reference is the topic's best response. Rankings include all candidates, or only the best and "
-        "the worst. Mean over topics with 95 % bootstrap intervals. Topics that cannot be ranked are "
-        "left out."
+        "reference is the topic's best response, and the others are candidates. Rankings include all "
+        "candidates, or only the best and the worst of them. Mean over topics with 95 % bootstrap "
+        "intervals. Topics that cannot be ranked are left out."
     ),
     (
         Column("dimension", "Dimension", words="dimension"),

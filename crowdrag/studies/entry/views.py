@@ -80,10 +80,10 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if not takes_people and not caller.came_before and not comes_back:
         return _refuse(request, "closed", 410, link)
     if activity and not caller.came_before and not comes_back and activity.is_full():
-        return _refuse(request, "full", 410, link)
+        return _refuse(request, "full", 410, link, is_known=caller.person is not None)
     usable = enrolment.allowed_devices(link)
     if enrolment.device_of(request.headers) not in usable:
-        return _refuse(request, "device", 403, link, came_before=caller.came_before)
+        return _refuse(request, "device", 403, link, is_known=caller.person is not None)
     if request.method == "POST":
         return _enrol(request, caller)
     context = {
@@ -93,6 +93,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "offer": offer,
         "taking_part": link.study,
         "came_before": caller.came_before,
+        "is_known": caller.person is not None,
         "comes_back": comes_back,
         "has_consented": caller.has_consented,
         "has_left": caller.has_left,

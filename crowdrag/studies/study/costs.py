@@ -25,6 +25,8 @@ class SpendingLine:
         the limit, if there is one.
     wages
         hourly earnings, one figure for each piece of work whose time is known.
+    without_simulated
+        whether there is simulated work, which is not included.
     """
 
     label: str
@@ -33,6 +35,7 @@ class SpendingLine:
     waiting: int = 0
     budget: int | None = None
     wages: tuple[float, ...] = ()
+    without_simulated: bool = False
 
 
 _sources: list[Callable[[Study], SpendingLine | None]] = []
@@ -55,4 +58,5 @@ def spending_card(study: Study) -> dict[str, Any] | None:
         "spent": sum(line.spent for line in lines),
         "waiting": sum(line.waiting for line in lines),
         "median_wage": median(wages) if wages else None,
+        "without_simulated": any(line.without_simulated for line in lines),
     }
