@@ -25,7 +25,9 @@ from ..protocols import Collection, Retriever
 from .bm25 import BM25, Bm25Settings
 from .bm25 import version as bm25_version
 from .faiss_index import FlatSettings, HnswSettings, IvfSettings
-from .search import Documents, Searcher, SearchResults
+from .lucene_index import LuceneSettings
+from .search import Documents, Searcher, SearchResults, search_text
+from .search_server import SERVERS, SearchServer, ServerIndex, ServerSettings
 
 if TYPE_CHECKING:
     from .dense import Dense
@@ -56,6 +58,8 @@ class IndexPart:
         The whole corpus.
     first, last : int
         Positions of the part's first document, and of the one after its last.
+    key : str
+        Of the index.
     folder : Path
         An empty folder for what the part leaves behind.
     shared : Path
@@ -67,6 +71,7 @@ class IndexPart:
     documents: Documents
     first: int
     last: int
+    key: str
     folder: Path
     shared: Path
     report: Report
@@ -82,6 +87,8 @@ class IndexAssembly:
     documents : Documents
     parts : tuple of Path
         Folders of the parts, in the order of their documents.
+    key : str
+        Of the index.
     folder : Path
         An empty folder for the index.
     shared : Path
@@ -91,6 +98,7 @@ class IndexAssembly:
     choice: Choice
     documents: Documents
     parts: tuple[Path, ...]
+    key: str
     folder: Path
     shared: Path
     report: Report
@@ -115,6 +123,8 @@ class IndexRecipe:
         Bytes of the corpus in a part: what is done again after an interruption.
     shared : callable(choice) -> str
         Name of the index's folder among those that indexes share; "" for none.
+    delete : callable(choice, key), optional
+        Removes what an index has outside its folders.
     """
 
     part: Callable[[IndexPart], None]
@@ -123,6 +133,7 @@ class IndexRecipe:
     version: Callable[[Choice], str]
     part_bytes: int = 32 << 20
     shared: Callable[[Choice], str] = lambda _choice: ""
+    delete: Callable[[Choice, str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -386,6 +397,49 @@ def _look_up(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> 
     return trec_runs.retrieve(collection, trec_runs.read(choice.argument), corpus, n)
 
 
+def _server(choice: Choice) -> SearchServer:
+    if choice.argument not in SERVERS:
+        listed = ", ".join(SERVERS) or "none"
+        raise BadRetrieverError(f"There is no search server {choice.argument!r}. Servers: {listed}.")
+    return SearchServer(SERVERS[choice.argument])
+
+
+def _on_server(key: str) -> str:
+    """Return the name of an index on its server."""
+    return f"crowdrag-{key}"
+
+
+def _send_documents(part: IndexPart) -> None:
+    index = _on_server(part.key)
+    with _server(part.choice) as server:
+        server.create(index, part.choice.settings)
+        server.add(index, part.documents, part.first, part.last, part.report)
+
+
+def _finish_on_server(assembly: IndexAssembly) -> dict[str, Any]:
+    index = _on_server(assembly.key)
+    with _server(assembly.choice) as server:
+        server.finish(index, len(assembly.documents))
+    return {"on_server": index}
+
+
+def _open_on_server(choice: Choice, folder: Path, _shared: Path) -> Searcher:
+    return ServerIndex(_server(choice), _on_server(folder.name), f"{choice} ({choice.settings})")
+
+
+def _delete_on_server(choice: Choice, key: str) -> None:
+    with _server(choice) as server:
+        server.delete(_on_server(key))
+
+
+def _look_up_in_lucene(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> Collection:
+    from . import lucene_index, trec_runs
+
+    questions = [(query.id, search_text(query)) for query in collection.queries]
+    rankings = lucene_index.rank(Path(choice.argument), questions, n, choice.settings)
+    return trec_runs.retrieve(collection, trec_runs.TrecRun(str(choice), rankings), corpus, n)
+
+
 # Encoding a passage takes milliseconds, so little of it is in a part.
 _PART_TO_ENCODE = 2 << 20
 
@@ -445,12 +499,36 @@ _ENGINES: Sequence[Engine] = (
         searches=load_splade,
     ),
     Engine(
+        name="opensearch",
+        title="OpenSearch or Elasticsearch",
+        help="BM25 by a server that others run, for corpora that are there anyway, or too large for one machine.",
+        argument="server",
+        needs_argument=True,
+        settings=ServerSettings,
+        index=IndexRecipe(
+            _send_documents,
+            _finish_on_server,
+            _open_on_server,
+            lambda choice: str(choice.settings),
+            delete=_delete_on_server,
+        ),
+    ),
+    Engine(
         name="trec",
         title="TREC run file",
         help="What any other system found for the questions: qid Q0 docid rank score tag.",
         argument="file",
         needs_argument=True,
         looks_up=_look_up,
+    ),
+    Engine(
+        name="pyserini",
+        title="Lucene by Pyserini",
+        help="BM25 by an existing Lucene index, as Anserini and Pyserini make them.",
+        argument="folder",
+        needs_argument=True,
+        settings=LuceneSettings,
+        looks_up=_look_up_in_lucene,
     ),
 )
 #: All engines by name.

@@ -16,6 +16,8 @@ from typing import Protocol
 from ..collections.fields import BadCollectionError, opened
 from ..protocols import Collection, Document
 
+#: For each question, the ids of documents with their scores, by falling score.
+Rankings = dict[str, tuple[tuple[str, float], ...]]
 #: Rows that are shown of each kind that is set aside.
 SHOWN = 5
 _COLUMNS = 6
@@ -55,7 +57,7 @@ class TrecRun:
     """
 
     name: str
-    rankings: dict[str, tuple[tuple[str, float], ...]]
+    rankings: Rankings
     set_aside: tuple[SetAside, ...] = ()
 
     @property

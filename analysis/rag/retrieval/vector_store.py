@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folders import published
-from ..protocols import Floats
 from .search import Documents, NoDocumentsError, SearchResults, TopDocuments, block, passage
 
 Vectors = NDArray[np.float32]
@@ -213,6 +212,5 @@ class StoredVectors:
         """
         best = TopDocuments(len(questions), n)
         for start, vectors in self.blocks(block(len(questions))):
-            scores: Floats = questions @ vectors.T
-            best.add(start, scores)
+            best.add(start, questions @ vectors.T)
         return best.results()

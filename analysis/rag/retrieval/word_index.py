@@ -115,7 +115,11 @@ def assemble(parts: Sequence[Path], settings: Bm25Settings, folder: Path, report
     lengths = np.concatenate([np.load(part / _LENGTHS) for part in parts] or [np.empty(0, dtype=np.int32)])
     if not len(lengths):
         raise NoDocumentsError("the corpus has no documents")
-    id_of = {word: i for i, word in enumerate(sorted(set().union(*map(_words, parts))))}
+    vocabulary: set[str] = set()
+    for part in parts:
+        vocabulary.update(_words(part))
+    id_of = {word: i for i, word in enumerate(sorted(vocabulary))}
+    del vocabulary
     having = np.zeros(len(id_of), dtype=np.int64)
     ids = []
     for part in parts:
