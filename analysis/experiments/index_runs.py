@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexEntry, IndexOrder, MissingIndexError
 from analysis.rag.retrieval.search import NoDocumentsError
 from analysis.rag.retrieval.search_server import SERVERS, SearchServerError

@@ -12,7 +12,8 @@ from analysis.rag import checkpoints
 from analysis.rag.protocols import Collection, Query, Retriever
 from analysis.rag.retrieval import engines
 from analysis.rag.retrieval.dense import UnsupportedEncoderError
-from analysis.rag.retrieval.engines import ENGINES, BadRetrieverError, Choice
+from analysis.rag.retrieval.engine import BadRetrieverError, Choice
+from analysis.rag.retrieval.engines import ENGINES
 from analysis.rag.retrieval.faiss_index import FaissMissingError
 from analysis.rag.retrieval.index_library import IndexLibrary
 from analysis.rag.retrieval.lucene_index import PyseriniMissingError

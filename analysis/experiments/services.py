@@ -24,7 +24,7 @@ from analysis.rag.collections import corpus as corpora
 from analysis.rag.collections import fields, qa
 from analysis.rag.protocols import Collection
 from analysis.rag.retrieval import search
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.search import NoDocumentsError
 from analysis.rag.retrieval.search_server import SearchServerError
 from crowdrag.jobs import file_storage, lifecycle, run_files

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from analysis.experiments import index_runs, retrievers
 from analysis.experiments.experiment import BadParameterError
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexEntry, MissingIndexError
 from analysis.rag.retrieval.search_server import SearchServerError
 from crowdrag.jobs.run_command import RunCommand

@@ -27,7 +27,7 @@ from ..collections.corpus import Corpus
 from ..collections.fields import is_gzipped
 from ..folders import published
 from . import engines
-from .engines import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
+from .engine import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
 from .search import Searcher
 
 #: Raised when files of indexes change, so that older ones are not opened.
@@ -154,8 +154,8 @@ class IndexLibrary:
 
     def entries(self) -> list[IndexEntry]:
         """Return all complete indexes, the newest first."""
-        found = [self._entry(folder) for folder in sorted((self._folder / "indexes").glob("[!.]*"))]
-        return sorted(filter(None, found), key=lambda entry: entry.built_at, reverse=True)
+        entries = [self._entry(folder) for folder in sorted((self._folder / "indexes").glob("[!.]*"))]
+        return sorted(filter(None, entries), key=lambda entry: entry.built_at, reverse=True)
 
     def store_corpus(self, order: IndexOrder, corpus: Path) -> int:
         """Read and check the corpus, and store where its documents are. The first step; return their number.

@@ -71,10 +71,10 @@ def rank(
         raise BadSearchError(f"There is no Lucene index in {folder}.")
     searcher = searcher_class(str(folder))
     searcher.set_bm25(float(settings.k1), float(settings.b))
-    found = searcher.batch_search(
+    hits_by_key = searcher.batch_search(
         [text for _key, text in questions], [key for key, _text in questions], k=n, threads=threads
     )
-    return {key: tuple((str(hit.docid), float(hit.score)) for hit in hits) for key, hits in found.items()}
+    return {key: tuple((str(hit.docid), float(hit.score)) for hit in hits) for key, hits in hits_by_key.items()}
 
 
 def _searcher_class() -> Any:

@@ -114,11 +114,11 @@ class SearchServer:
         size = 0
         for start, block in documents.blocks(_BLOCK, first, last):
             report(start - first, last - first, "Sending documents")
-            for place, document in enumerate(block, start):
-                source = {"text": passage(document), "place": place}
-                action = json.dumps({"index": {"_id": str(place)}})
-                batch[place] = f"{action}\n{json.dumps(source, ensure_ascii=False)}\n".encode()
-                size += len(batch[place])
+            for position, document in enumerate(block, start):
+                source = {"text": passage(document), "place": position}
+                action = json.dumps({"index": {"_id": str(position)}})
+                batch[position] = f"{action}\n{json.dumps(source, ensure_ascii=False)}\n".encode()
+                size += len(batch[position])
                 if size >= BULK_BYTES:
                     self._bulk(index, batch)
                     batch, size = {}, 0
@@ -134,8 +134,8 @@ class SearchServer:
             If there are not as many.
         """
         self._send("POST", f"/{index}/_refresh")
-        if (found := self.count(index)) != n:
-            raise SearchServerError(f"The search server has {found:,} of {n:,} documents. Build the index again.")
+        if (count := self.count(index)) != n:
+            raise SearchServerError(f"The search server has {count:,} of {n:,} documents. Build the index again.")
 
     def count(self, index: str) -> int:
         """Return the number of an index's documents."""
@@ -147,10 +147,10 @@ class SearchServer:
 
     def search(self, index: str, questions: Sequence[str], n: int) -> SearchResults:
         """Find the best n documents for each question; only those that share a word with it, ties by position."""
-        found: list[tuple[NDArray[np.int64], Floats]] = []
+        rankings: list[tuple[NDArray[np.int64], Floats]] = []
         for start in range(0, len(questions), QUESTIONS):
-            found += self._multi_search(index, questions[start : start + QUESTIONS], n)
-        return results_of(found, n)
+            rankings += self._multi_search(index, questions[start : start + QUESTIONS], n)
+        return results_of(rankings, n)
 
     def _multi_search(self, index: str, questions: Sequence[str], n: int) -> list[tuple[NDArray[np.int64], Floats]]:
         lines: list[bytes] = []
@@ -162,10 +162,10 @@ class SearchServer:
             lines.append(f"{{}}\n{json.dumps(body, ensure_ascii=False)}\n".encode())
         answers: dict[int, Any] = {}
         for failures in self._tries():
-            asked = [number for number in range(len(lines)) if number not in answers]
-            body_bytes = b"".join(lines[number] for number in asked)
+            open_numbers = [number for number in range(len(lines)) if number not in answers]
+            body_bytes = b"".join(lines[number] for number in open_numbers)
             rows = self._send("POST", f"/{index}/_msearch", body_bytes, media_type=_LINES).json()["responses"]
-            numbered = zip(asked, rows, strict=True)
+            numbered = zip(open_numbers, rows, strict=True)
             answers |= {number: row for number, row in numbered if row.get("status", 200) not in _BUSY}
             if len(answers) == len(lines):
                 break
@@ -207,7 +207,7 @@ class SearchServer:
         headers = {"content-type": media_type} if body is not None else {}
         problem = ""
         for failures in range(1, TRIES + 1):
-            asked: float | None = None
+            retry_after: float | None = None
             try:
                 response = self._client.request(method, path, content=body, headers=headers)
             except httpx2.TransportError as error:
@@ -218,14 +218,14 @@ class SearchServer:
                 problem = f"status {response.status_code}"
                 if response.status_code not in _BUSY:
                     raise SearchServerError(f"The search server refuses {method} {path}: {problem}, {_text(response)}.")
-                asked = _seconds(response.headers.get("retry-after", ""))
+                retry_after = _seconds(response.headers.get("retry-after", ""))
             if failures < TRIES:
-                self._sleep(_pause(failures, asked))
+                self._sleep(_pause(failures, retry_after))
         raise SearchServerError(f"The search server does not answer after {TRIES} tries: {problem}.")
 
 
-def _pause(failures: int, asked: float | None) -> float:
-    return float(min(asked if asked is not None else FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE))
+def _pause(failures: int, retry_after: float | None) -> float:
+    return float(min(retry_after if retry_after is not None else FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE))
 
 
 def _seconds(text: str) -> float | None:

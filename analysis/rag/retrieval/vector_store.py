@@ -149,7 +149,7 @@ def encode(
         distinct, places = np.unique(digests, return_index=True)
         missing = store.find(distinct)[0] < 0
         if missing.any():
-            store.add(distinct[missing], passages([texts[place] for place in places[missing].tolist()]))
+            store.add(distinct[missing], passages([texts[index] for index in places[missing].tolist()]))
     np.save(folder / _DIGESTS, np.concatenate(noted) if noted else np.empty(0, dtype=f"S{BYTES}"))
 
 

@@ -84,9 +84,9 @@ def _indexed(words: list[str], settings: Bm25Settings) -> tuple[list[str], NDArr
     kept = [word for word in words if word not in left_out]
     forms = stemmed(kept, settings)
     distinct = sorted(set(forms))
-    place = {form: i for i, form in enumerate(distinct)}
-    place_of = {word: place[form] for word, form in zip(kept, forms, strict=True)}
-    return distinct, np.array([place_of.get(word, -1) for word in words], dtype=np.int64)
+    index_of_form = {form: i for i, form in enumerate(distinct)}
+    index_of = {word: index_of_form[form] for word, form in zip(kept, forms, strict=True)}
+    return distinct, np.array([index_of.get(word, -1) for word in words], dtype=np.int64)
 
 
 def assemble(parts: Sequence[Path], settings: Bm25Settings, folder: Path, report: Report) -> dict[str, int]:

@@ -10,7 +10,7 @@ import pytest
 from analysis.rag.collections.corpus import Corpus
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.retrieval import engines, lucene_index
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.lucene_index import LuceneSettings, PyseriniMissingError
 from analysis.rag.retrieval.search import BadSearchError
 from tests.analysis.rag.retrieval.test_index_library import written

@@ -13,7 +13,7 @@ import pytest
 from analysis.rag.protocols import Document
 from analysis.rag.retrieval import engines, search_server
 from analysis.rag.retrieval.bm25 import Bm25Settings, scan
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexLibrary
 from analysis.rag.retrieval.search import DocumentList
 from analysis.rag.retrieval.search_server import SearchServer, SearchServerError, ServerSettings
