@@ -217,6 +217,8 @@ HAS_GPU_WORKER = env.bool("CROWDRAG_GPU", default=Path("/dev/nvidia0").exists())
 RETRIEVERS = env.list("CROWDRAG_RETRIEVERS", default=["dense:all-MiniLM-L6-v2"])
 # Indexes of corpora (docs/guides/retrieval.md): a local folder that all machines which build or use them share.
 INDEX_ROOT = Path(env.str("CROWDRAG_INDEX_DIR", default=str(DATA_DIR / "indexes")))
+# Servers of OpenSearch or Elasticsearch by name: NAME=URL, separated by commas.
+SEARCH_SERVERS = env.dict("CROWDRAG_SEARCH_SERVERS", default={})
 ENTAILMENT_MODELS = env.list("CROWDRAG_ENTAILMENT_MODELS", default=[])
 # The models that workers may load for generation (docs/guides/gpu.md): a bundle, a folder, or a name on a hub.
 GENERATOR_MODELS = env.list("CROWDRAG_GENERATORS", default=["SmolLM2-135M-Instruct"])

@@ -12,9 +12,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from analysis.rag.collections.fields import BadCollectionError
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexEntry, IndexOrder, MissingIndexError
 from analysis.rag.retrieval.search import NoDocumentsError
+from analysis.rag.retrieval.search_server import SERVERS, SearchServerError
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import Queue
 from crowdrag.jobs.models import Run
@@ -83,7 +84,7 @@ def _work(work: kinds.Work) -> Callable[[], None] | None:
             return partial(lifecycle.note, run=work.run, summary=_summary(entry))
     except (BadCollectionError, NoDocumentsError) as error:
         raise kinds.InputRejectedError([_problem(error)], is_final=True) from error
-    except (BadParameterError, MissingIndexError, FileNotFoundError) as error:
+    except (BadParameterError, BadRetrieverError, MissingIndexError, SearchServerError, FileNotFoundError) as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
     return None
 
@@ -110,7 +111,8 @@ def _subjects(runs: Iterable[Run]) -> dict[int, str]:
 
 
 def register() -> None:
-    """Register the run kinds when the app is ready."""
+    """Register the run kinds and the operator's search servers when the app is ready."""
+    SERVERS.update(settings.SEARCH_SERVERS)
     for name, queue in ((KIND, Queue.DEFAULT), (MODEL_KIND, Queue.GPU if settings.HAS_GPU_WORKER else Queue.DEFAULT)):
         kinds.register(
             kinds.Kind(

@@ -12,10 +12,13 @@ from analysis.rag import checkpoints
 from analysis.rag.protocols import Collection, Query, Retriever
 from analysis.rag.retrieval import engines
 from analysis.rag.retrieval.dense import UnsupportedEncoderError
-from analysis.rag.retrieval.engines import ENGINES, BadRetrieverError, Choice
+from analysis.rag.retrieval.engine import BadRetrieverError, Choice
+from analysis.rag.retrieval.engines import ENGINES
 from analysis.rag.retrieval.faiss_index import FaissMissingError
 from analysis.rag.retrieval.index_library import IndexLibrary
-from analysis.rag.retrieval.search import Searcher
+from analysis.rag.retrieval.lucene_index import PyseriniMissingError
+from analysis.rag.retrieval.search import BadSearchError, Searcher
+from analysis.rag.retrieval.search_server import SERVERS, SearchServerError
 from analysis.rag.retrieval.splade import NoVocabularyWeightsError
 
 from .experiment import BadParameterError
@@ -42,7 +45,8 @@ def offered_for_corpora() -> list[str]:
             continue
         allowed_as = f"{engine.allowed_as or engine.name}:"
         models = [name.removeprefix(allowed_as) for name in settings.RETRIEVERS if name.startswith(allowed_as)]
-        names += [f"{engine.name}:{model}" for model in models] if engine.needs_argument else [engine.name]
+        arguments = list(SERVERS) if engine.argument == "server" else models
+        names += [f"{engine.name}:{argument}" for argument in arguments] if engine.needs_argument else [engine.name]
     return names
 
 
@@ -58,9 +62,11 @@ def choice(name: str) -> Choice:
         chosen = engines.read(name)
     except BadRetrieverError as error:
         raise BadParameterError(str(error)) from error
-    if chosen.engine.argument == "model" and chosen.allowed_name not in settings.RETRIEVERS:
-        message = "There is no retriever %(name)r. Available: %(known)s. The operator sets the models."
-        raise BadParameterError(message % {"name": name, "known": ", ".join(offered())})
+    is_unknown_server = chosen.engine.argument == "server" and chosen.argument not in SERVERS
+    if is_unknown_server or (chosen.engine.argument == "model" and chosen.allowed_name not in settings.RETRIEVERS):
+        message = "There is no retriever %(name)r. Available: %(known)s. The operator sets models and servers."
+        known = dict.fromkeys([*offered(), *offered_for_corpora()])
+        raise BadParameterError(message % {"name": name, "known": ", ".join(known)})
     return chosen
 
 
@@ -133,12 +139,12 @@ def library() -> IndexLibrary:
 
 
 def loaded(load: Callable[[], Result]) -> Result:
-    """Call a function that loads a model.
+    """Call a function that needs a model, a library or a server.
 
     Raises
     ------
     BadParameterError
-        If the model cannot be loaded.
+        If that cannot be had.
     """
     try:
         return load()
@@ -148,6 +154,10 @@ def loaded(load: Callable[[], Result]) -> Result:
         UnsupportedEncoderError,
         NoVocabularyWeightsError,
         FaissMissingError,
+        PyseriniMissingError,
+        BadSearchError,
+        SearchServerError,
+        BadRetrieverError,
     ) as error:
         raise BadParameterError(str(error)) from error
 

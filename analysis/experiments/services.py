@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,7 +24,9 @@ from analysis.rag.collections import corpus as corpora
 from analysis.rag.collections import fields, qa
 from analysis.rag.protocols import Collection
 from analysis.rag.retrieval import search
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.search import NoDocumentsError
+from analysis.rag.retrieval.search_server import SearchServerError
 from crowdrag.jobs import file_storage, lifecycle, run_files
 from crowdrag.jobs.models import Run, Upload
 from crowdrag.llm import forecasts, gateway, ledger
@@ -335,21 +337,25 @@ def with_candidates(
     if not 0 <= n <= MOST_CANDIDATES:
         message = "candidates must be a whole number from 0 to %(most)s, not %(n)s."
         raise BadParameterError(message % {"n": n, "most": MOST_CANDIDATES})
-    looks_up = retrievers.choice(searcher).engine.looks_up
+    chosen = retrievers.choice(searcher)
     try:
         with _opened(corpus, searcher) as (opened, who):
             collection = qa.read(questions, corpus=opened)
-            if looks_up is not None and n:
-                collection = looks_up(retrievers.choice(searcher), collection, opened, n)
-            elif who is not None and n:
-                collection = search.retrieve(collection, opened, who, n)
+            if n and who is not None:
+                collection = retrievers.loaded(partial(search.retrieve, collection, opened, who, n))
+            elif n and chosen.engine.looks_up is not None:
+                collection = retrievers.loaded(partial(chosen.engine.looks_up, chosen, collection, opened, n))
     except (fields.BadCollectionError, NoDocumentsError, OSError) as error:
         raise BadCollectionError(str(error)) from error
+    except (BadRetrieverError, SearchServerError) as error:
+        raise BadParameterError(str(error)) from error
     for reason, count in collection.left_out:
         note(reason, count)
     with tempfile.TemporaryDirectory() as folder:
-        # What stands in the file name of a run file, not where that is.
-        by = re.sub(r"\W+", "-", f"trec-{_stem(Path(searcher))}" if looks_up else searcher)
+        # The name of a run file or an index, not where it is.
+        by = re.sub(
+            r"\W+", "-", f"{chosen.engine.name}-{_stem(Path(chosen.argument))}" if chosen.engine.looks_up else searcher
+        )
         name = f"{_stem(questions)}-{n}-by-{by}-of-{_stem(corpus)}" if n else f"{_stem(questions)}-of-{_stem(corpus)}"
         return upload_questions(study, _written(Path(folder) / f"{name}.jsonl.gz", collection))
 

@@ -7,7 +7,9 @@ from django.core.management.base import CommandError
 
 from analysis.experiments import index_runs, retrievers
 from analysis.experiments.experiment import BadParameterError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexEntry, MissingIndexError
+from analysis.rag.retrieval.search_server import SearchServerError
 from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 
@@ -78,7 +80,7 @@ class Command(RunCommand):
     def _delete(self, key: str) -> None:
         try:
             entry = retrievers.library().delete(key)
-        except MissingIndexError as error:
+        except (MissingIndexError, SearchServerError, BadRetrieverError) as error:
             raise CommandError(str(error)) from error
         self.print_result(_values(entry), f"Deleted: {_line(entry)}")
 

@@ -13,189 +13,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from ..collections.corpus import Corpus
 from ..protocols import Collection, Retriever
 from .bm25 import BM25, Bm25Settings
 from .bm25 import version as bm25_version
+from .engine import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe
 from .faiss_index import FlatSettings, HnswSettings, IvfSettings
-from .search import Documents, Searcher, SearchResults
+from .lucene_index import LuceneSettings
+from .search import Documents, Searcher, SearchResults, search_text
+from .search_server import SERVERS, SearchServer, ServerIndex, ServerSettings
 
 if TYPE_CHECKING:
     from .dense import Dense
     from .faiss_index import FaissIndex
     from .splade import Splade
     from .vector_store import StoredVectors
-
-Report = Callable[[int, int, str], None]
-
-
-class BadRetrieverError(ValueError):
-    """There is no such engine, its name lacks something, or it cannot do what is asked."""
-
-
-@dataclass(frozen=True)
-class NoSettings:
-    """The settings of an engine that has none."""
-
-
-@dataclass(frozen=True)
-class IndexPart:
-    """One part of the work on an index.
-
-    Attributes
-    ----------
-    choice : Choice
-    documents : Documents
-        The whole corpus.
-    first, last : int
-        Positions of the part's first document, and of the one after its last.
-    folder : Path
-        An empty folder for what the part leaves behind.
-    shared : Path
-        A folder that all indexes of a library share, for example for vectors.
-    report : callable(done, total, message)
-    """
-
-    choice: Choice
-    documents: Documents
-    first: int
-    last: int
-    folder: Path
-    shared: Path
-    report: Report
-
-
-@dataclass(frozen=True)
-class IndexAssembly:
-    """The last step of an index: what the parts left behind becomes the index.
-
-    Attributes
-    ----------
-    choice : Choice
-    documents : Documents
-    parts : tuple of Path
-        Folders of the parts, in the order of their documents.
-    folder : Path
-        An empty folder for the index.
-    shared : Path
-    report : callable(done, total, message)
-    """
-
-    choice: Choice
-    documents: Documents
-    parts: tuple[Path, ...]
-    folder: Path
-    shared: Path
-    report: Report
-
-
-@dataclass(frozen=True)
-class IndexRecipe:
-    """How an engine builds, identifies and opens its indexes.
-
-    Attributes
-    ----------
-    part : callable(IndexPart)
-        Works on a part of the corpus.
-    assemble : callable(IndexAssembly) -> dict
-        Makes the index and returns facts about it, as JSON values.
-    open : callable(choice, folder, shared) -> Searcher
-        Opens an index, memory-mapped where possible.
-    version : callable(choice) -> str
-        Everything beside the corpus that the index depends on: settings, the model with the version of its files, the
-        library's version. Equal versions and corpora have equal indexes.
-    part_bytes : int
-        Bytes of the corpus in a part: what is done again after an interruption.
-    shared : callable(choice) -> str
-        Name of the index's folder among those that indexes share; "" for none.
-    """
-
-    part: Callable[[IndexPart], None]
-    assemble: Callable[[IndexAssembly], dict[str, Any]]
-    open: Callable[[Choice, Path, Path], Searcher]
-    version: Callable[[Choice], str]
-    part_bytes: int = 32 << 20
-    shared: Callable[[Choice], str] = lambda _choice: ""
-
-
-@dataclass(frozen=True)
-class Engine:
-    """A retrieval engine.
-
-    Attributes
-    ----------
-    name : str
-        Permanent, without colon or question mark.
-    title, help : str
-        For people: what it is, and when to use it.
-    argument : str
-        What stands after the colon ("model"); "" if nothing does.
-    needs_argument : bool
-        Whether something must. Otherwise `argument` itself is the only word that may stand there, and means that words
-        are weighed over the documents of all questions: it cannot search a corpus.
-    allowed_as : str
-        The name under which an operator allows its models, if not its own.
-    settings : type
-        Frozen dataclass of its settings, with defaults. It raises ValueError for wrong ones.
-    ranks : callable(choice, collection) -> Retriever, optional
-        Scores the candidates of a collection's queries.
-    searches : callable(choice) -> Searcher, optional
-        Searches a corpus without an index.
-    index : IndexRecipe, optional
-    looks_up : callable(choice, collection, corpus, n) -> Collection, optional
-        Replaces each question's documents by the best n that another system found, by the question's id.
-    """
-
-    name: str
-    title: str
-    help: str
-    argument: str = ""
-    needs_argument: bool = False
-    allowed_as: str = ""
-    settings: type[Any] = NoSettings
-    ranks: Callable[[Choice, Collection], Retriever] | None = None
-    searches: Callable[[Choice], Searcher] | None = None
-    index: IndexRecipe | None = None
-    looks_up: Callable[[Choice, Collection, Corpus, int], Collection] | None = None
-
-    @property
-    def pattern(self) -> str:
-        """The form of its name for people: `dense:MODEL`."""
-        return f"{self.name}:{self.argument.upper()}" if self.needs_argument else self.name
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An engine with its argument and settings. `str` gives its name, which `read` reads."""
-
-    engine: Engine
-    argument: str = ""
-    settings: Any = field(default_factory=NoSettings)
-
-    def __str__(self) -> str:
-        usual = asdict(self.engine.settings())
-        changed = {name: value for name, value in asdict(self.settings).items() if value != usual[name]}
-        written = {name: value if isinstance(value, str) else json.dumps(value) for name, value in changed.items()}
-        colon = f":{self.argument}" if self.argument else ""
-        return f"{self.engine.name}{colon}" + (f"?{urlencode(written)}" if written else "")
-
-    @property
-    def is_for_corpora(self) -> bool:
-        """Whether it can search a corpus, with or without an index."""
-        can = self.engine.searches is not None or self.engine.index is not None
-        return can and (self.engine.needs_argument or not self.argument)
-
-    @property
-    def allowed_name(self) -> str:
-        """The name that an operator must have allowed: engine and argument, without settings."""
-        return f"{self.engine.allowed_as or self.engine.name}:{self.argument}"
 
 
 def read(name: str) -> Choice:
@@ -386,6 +225,49 @@ def _look_up(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> 
     return trec_runs.retrieve(collection, trec_runs.read(choice.argument), corpus, n)
 
 
+def _server(choice: Choice) -> SearchServer:
+    if choice.argument not in SERVERS:
+        listed = ", ".join(SERVERS) or "none"
+        raise BadRetrieverError(f"There is no search server {choice.argument!r}. Servers: {listed}.")
+    return SearchServer(SERVERS[choice.argument])
+
+
+def _on_server(key: str) -> str:
+    """Return the name of an index on its server."""
+    return f"crowdrag-{key}"
+
+
+def _send_documents(part: IndexPart) -> None:
+    index = _on_server(part.key)
+    with _server(part.choice) as server:
+        server.create(index, part.choice.settings)
+        server.add(index, part.documents, part.first, part.last, part.report)
+
+
+def _finish_on_server(assembly: IndexAssembly) -> dict[str, Any]:
+    index = _on_server(assembly.key)
+    with _server(assembly.choice) as server:
+        server.finish(index, len(assembly.documents))
+    return {"on_server": index}
+
+
+def _open_on_server(choice: Choice, folder: Path, _shared: Path) -> Searcher:
+    return ServerIndex(_server(choice), _on_server(folder.name), f"{choice} ({choice.settings})")
+
+
+def _delete_on_server(choice: Choice, key: str) -> None:
+    with _server(choice) as server:
+        server.delete(_on_server(key))
+
+
+def _look_up_in_lucene(choice: Choice, collection: Collection, corpus: Corpus, n: int) -> Collection:
+    from . import lucene_index, trec_runs
+
+    questions = [(query.id, search_text(query)) for query in collection.queries]
+    rankings = lucene_index.rank(Path(choice.argument), questions, n, choice.settings)
+    return trec_runs.retrieve(collection, trec_runs.TrecRun(str(choice), rankings), corpus, n)
+
+
 # Encoding a passage takes milliseconds, so little of it is in a part.
 _PART_TO_ENCODE = 2 << 20
 
@@ -445,12 +327,36 @@ _ENGINES: Sequence[Engine] = (
         searches=load_splade,
     ),
     Engine(
+        name="opensearch",
+        title="OpenSearch or Elasticsearch",
+        help="BM25 by a server that others run, for corpora that are there anyway, or too large for one machine.",
+        argument="server",
+        needs_argument=True,
+        settings=ServerSettings,
+        index=IndexRecipe(
+            _send_documents,
+            _finish_on_server,
+            _open_on_server,
+            lambda choice: str(choice.settings),
+            delete=_delete_on_server,
+        ),
+    ),
+    Engine(
         name="trec",
         title="TREC run file",
         help="What any other system found for the questions: qid Q0 docid rank score tag.",
         argument="file",
         needs_argument=True,
         looks_up=_look_up,
+    ),
+    Engine(
+        name="pyserini",
+        title="Lucene by Pyserini",
+        help="BM25 by an existing Lucene index, as Anserini and Pyserini make them.",
+        argument="folder",
+        needs_argument=True,
+        settings=LuceneSettings,
+        looks_up=_look_up_in_lucene,
     ),
 )
 #: All engines by name.

@@ -192,9 +192,9 @@ class FaissIndex:
         if isinstance(self._settings, HnswSettings):  # a graph finds no more than it keeps
             self._index.hnsw.efSearch = max(self._settings.search, n)
         scores, places = self._index.search(np.ascontiguousarray(questions), min(n, len(self)))
-        found = []
+        rankings = []
         for row_scores, row_places in zip(scores.astype(np.float64), places, strict=True):
             is_found = row_places >= 0
             order = np.lexsort((row_places[is_found], -row_scores[is_found]))
-            found.append((row_places[is_found][order], row_scores[is_found][order]))
-        return results_of(found, n)
+            rankings.append((row_places[is_found][order], row_scores[is_found][order]))
+        return results_of(rankings, n)

@@ -27,7 +27,7 @@ from ..collections.corpus import Corpus
 from ..collections.fields import is_gzipped
 from ..folders import published
 from . import engines
-from .engines import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
+from .engine import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
 from .search import Searcher
 
 #: Raised when files of indexes change, so that older ones are not opened.
@@ -154,8 +154,8 @@ class IndexLibrary:
 
     def entries(self) -> list[IndexEntry]:
         """Return all complete indexes, the newest first."""
-        found = [self._entry(folder) for folder in sorted((self._folder / "indexes").glob("[!.]*"))]
-        return sorted(filter(None, found), key=lambda entry: entry.built_at, reverse=True)
+        entries = [self._entry(folder) for folder in sorted((self._folder / "indexes").glob("[!.]*"))]
+        return sorted(filter(None, entries), key=lambda entry: entry.built_at, reverse=True)
 
     def store_corpus(self, order: IndexOrder, corpus: Path) -> int:
         """Read and check the corpus, and store where its documents are. The first step; return their number.
@@ -187,7 +187,7 @@ class IndexLibrary:
         with self._opened(order, corpus) as documents, published(target) as folder:
             first, last = (n * len(documents) // order.parts for n in (part, part + 1))
             shared = self._shared_folder(choice)
-            _recipe(choice.engine).part(IndexPart(choice, documents, first, last, folder, shared, report))
+            _recipe(choice.engine).part(IndexPart(choice, documents, first, last, order.key, folder, shared, report))
 
     def assemble(
         self, order: IndexOrder, corpus: Path, *, now: datetime, run: str = "", report: Report = _nothing
@@ -211,7 +211,7 @@ class IndexLibrary:
                 )
             with self._opened(order, corpus) as documents, published(target) as folder:
                 shared = self._shared_folder(choice)
-                facts = recipe.assemble(IndexAssembly(choice, documents, parts, folder, shared, report))
+                facts = recipe.assemble(IndexAssembly(choice, documents, parts, order.key, folder, shared, report))
                 size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
                 entry = IndexEntry(
                     order.key, order.choice, order.version, order.corpus, order.sha256, len(documents), size,
@@ -267,6 +267,9 @@ class IndexLibrary:
         if entry is None:
             self.discard(key)
             raise MissingIndexError(f"There is no index {key}.")
+        choice = engines.read(entry.choice)
+        if (delete := _recipe(choice.engine).delete) is not None:
+            delete(choice, key)
         target = self._folder / "indexes" / key
         gone = target.with_name(f".{key}.{uuid.uuid4().hex}.deleted")
         target.rename(gone)  # it disappears at once, too

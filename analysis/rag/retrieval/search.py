@@ -16,6 +16,10 @@ class NoDocumentsError(ValueError):
     """The query has no candidate documents, or the corpus has no documents."""
 
 
+class BadSearchError(ValueError):
+    """What another system should search, or has found, is not there or cannot be used."""
+
+
 def search_text(query: Query) -> str:
     """Return the text to search for: the part of the question that the data names, else all of it."""
     return query.sought or query.question

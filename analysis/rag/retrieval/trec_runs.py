@@ -16,6 +16,8 @@ from typing import Protocol
 from ..collections.fields import BadCollectionError, opened
 from ..protocols import Collection, Document
 
+#: For each question, the ids of documents with their scores, by falling score.
+Rankings = dict[str, tuple[tuple[str, float], ...]]
 #: Rows that are shown of each kind that is set aside.
 SHOWN = 5
 _COLUMNS = 6
@@ -55,7 +57,7 @@ class TrecRun:
     """
 
     name: str
-    rankings: dict[str, tuple[tuple[str, float], ...]]
+    rankings: Rankings
     set_aside: tuple[SetAside, ...] = ()
 
     @property
@@ -157,17 +159,17 @@ def retrieve(collection: Collection, run: TrecRun, documents: DocumentsById, n: 
     counts: Counter[str] = Counter()
     queries = []
     for query in collection.queries:
-        found: list[Document] = []
+        documents_of_query: list[Document] = []
         ranking = run.rankings.get(query.id, ())
         counts["questions that the run does not rank"] += not ranking
         for key, score in ranking:
-            if len(found) == n:
+            if len(documents_of_query) == n:
                 break
             try:
-                found.append(replace(documents.documents([documents.place(key)])[0], score=score))
+                documents_of_query.append(replace(documents.documents([documents.place(key)])[0], score=score))
             except KeyError:
                 counts["ranked documents that the corpus does not have"] += 1
-        queries.append(replace(query, documents=tuple(found)))
+        queries.append(replace(query, documents=tuple(documents_of_query)))
     counts["ranked questions that the file does not have"] = len(
         run.rankings.keys() - {query.id for query in collection.queries}
     )

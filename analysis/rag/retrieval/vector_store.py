@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folders import published
-from ..protocols import Floats
 from .search import Documents, NoDocumentsError, SearchResults, TopDocuments, block, passage
 
 Vectors = NDArray[np.float32]
@@ -150,7 +149,7 @@ def encode(
         distinct, places = np.unique(digests, return_index=True)
         missing = store.find(distinct)[0] < 0
         if missing.any():
-            store.add(distinct[missing], passages([texts[place] for place in places[missing].tolist()]))
+            store.add(distinct[missing], passages([texts[index] for index in places[missing].tolist()]))
     np.save(folder / _DIGESTS, np.concatenate(noted) if noted else np.empty(0, dtype=f"S{BYTES}"))
 
 
@@ -213,6 +212,5 @@ class StoredVectors:
         """
         best = TopDocuments(len(questions), n)
         for start, vectors in self.blocks(block(len(questions))):
-            scores: Floats = questions @ vectors.T
-            best.add(start, scores)
+            best.add(start, questions @ vectors.T)
         return best.results()

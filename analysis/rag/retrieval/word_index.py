@@ -84,9 +84,9 @@ def _indexed(words: list[str], settings: Bm25Settings) -> tuple[list[str], NDArr
     kept = [word for word in words if word not in left_out]
     forms = stemmed(kept, settings)
     distinct = sorted(set(forms))
-    place = {form: i for i, form in enumerate(distinct)}
-    place_of = {word: place[form] for word, form in zip(kept, forms, strict=True)}
-    return distinct, np.array([place_of.get(word, -1) for word in words], dtype=np.int64)
+    index_of_form = {form: i for i, form in enumerate(distinct)}
+    index_of = {word: index_of_form[form] for word, form in zip(kept, forms, strict=True)}
+    return distinct, np.array([index_of.get(word, -1) for word in words], dtype=np.int64)
 
 
 def assemble(parts: Sequence[Path], settings: Bm25Settings, folder: Path, report: Report) -> dict[str, int]:
@@ -115,7 +115,11 @@ def assemble(parts: Sequence[Path], settings: Bm25Settings, folder: Path, report
     lengths = np.concatenate([np.load(part / _LENGTHS) for part in parts] or [np.empty(0, dtype=np.int32)])
     if not len(lengths):
         raise NoDocumentsError("the corpus has no documents")
-    id_of = {word: i for i, word in enumerate(sorted(set().union(*map(_words, parts))))}
+    vocabulary: set[str] = set()
+    for part in parts:
+        vocabulary.update(_words(part))
+    id_of = {word: i for i, word in enumerate(sorted(vocabulary))}
+    del vocabulary
     having = np.zeros(len(id_of), dtype=np.int64)
     ids = []
     for part in parts:

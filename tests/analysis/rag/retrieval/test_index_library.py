@@ -16,7 +16,7 @@ import pytest
 from analysis.rag.collections.fields import BadCollectionError
 from analysis.rag.protocols import Collection, Query
 from analysis.rag.retrieval import engines, search
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexLibrary, IndexOrder, MissingIndexError
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)

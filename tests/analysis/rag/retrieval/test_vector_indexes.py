@@ -11,7 +11,7 @@ from analysis.rag.collections import corpus as corpora
 from analysis.rag.protocols import Document
 from analysis.rag.retrieval import engines, vector_store
 from analysis.rag.retrieval.dense import Dense
-from analysis.rag.retrieval.engines import BadRetrieverError
+from analysis.rag.retrieval.engine import BadRetrieverError
 from analysis.rag.retrieval.index_library import IndexLibrary
 from analysis.rag.retrieval.search import DocumentList, NoDocumentsError
 from analysis.rag.retrieval.vector_store import StoredVectors, VectorStore, digests_of, encode, locate
