@@ -73,7 +73,13 @@ def start(study: Study, **parameters: object) -> Run:
 
 def test_units_wait_together_and_each_is_done_once(study: Study, waiting: Waiting) -> None:
     run = start(study)
-    assert worker.work_next(run) == UNITS
+    waiting.gate.clear()
+
+    def look() -> None:
+        if waiting.waiting >= 6:
+            waiting.gate.set()
+
+    assert worker.work_next(run, look=look) == UNITS
     run.refresh_from_db()
     assert (run.state, run.error) == (RunState.DONE, "")
     assert waiting.most_waiting >= 6

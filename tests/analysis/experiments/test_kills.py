@@ -23,6 +23,7 @@ from tests.analysis.experiments import planted
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_broker", "experiment", "paid")]
 QUESTIONS = 120
+SLOW = pytest.mark.timeout(1800)
 
 
 @pytest.fixture
@@ -51,14 +52,16 @@ def worker(run: Run) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.soak
-def test_killed_twenty_times_it_ends_the_same_and_pays_nothing_twice(study, collection, server, settings):
+@pytest.mark.parametrize(
+    "most", [pytest.param(3, marks=pytest.mark.extended), pytest.param(20, marks=[pytest.mark.soak, SLOW])]
+)
+def test_killed_again_and_again_it_ends_the_same_and_pays_nothing_twice(study, collection, server, settings, most):
     settings.RUNS_LEASE_SECONDS = 2
     rng, kills = random.Random(11), 0
     run = services.start(
         services.order(get("planted"), study, {"generator": "endpoint:odd", "collection": collection}, seed=1)
     )
-    while kills < 20:
+    while kills < most:
         process, before, ends_at = worker(run), len(server.seen), time.monotonic() + 120
         while len(server.seen) == before and process.poll() is None:
             assert time.monotonic() < ends_at

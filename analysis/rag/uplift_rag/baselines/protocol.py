@@ -307,15 +307,17 @@ class _Rolling(Generic[Found]):
         self._open: dict[int, AnswerSteps[Found]] = {}
         self._begun = 0
         self._step: dict[int, list[Output | None]] = {}  # outputs of each one's current step
-        self._prompts: deque[tuple[int, int, Prompt]] = deque()  # to be sent: whose, the place in its step, the prompt
-        self._sent: list[tuple[int, int]] = []  # of each prompt: whose, the place in its step
+        self._prompts: deque[tuple[int, int, Prompt]] = (
+            deque()
+        )  # to be sent: whose, the position in its step, the prompt
+        self._sent: list[tuple[int, int]] = []  # of each prompt: whose, the position in its step
 
     def prompts(self) -> Iterator[Prompt | None]:
         """Yield the prompts to send next; None if there are none before another output arrives."""
         while True:
             if self._prompts:
-                index, place, prompt = self._prompts.popleft()
-                self._sent.append((index, place))
+                index, position, prompt = self._prompts.popleft()
+                self._sent.append((index, position))
                 yield prompt
             elif len(self._open) < self._at_once and (asking := next(self._askings, None)) is not None:
                 self._open[self._begun] = asking
@@ -328,9 +330,9 @@ class _Rolling(Generic[Found]):
 
     def note(self, number: int, output: Output) -> None:
         """Take an output; the step it completes is followed by the next."""
-        index, place = self._sent[number]
+        index, position = self._sent[number]
         outputs = self._step[index]
-        outputs[place] = output
+        outputs[position] = output
         complete = [known for known in outputs if known is not None]
         if len(complete) == len(outputs):
             self._advance(index, complete)
@@ -347,7 +349,7 @@ class _Rolling(Generic[Found]):
             self._report(len(self.ended))
             return
         self._step[index] = [None] * len(prompts)
-        self._prompts.extend((index, place, prompt) for place, prompt in enumerate(prompts))
+        self._prompts.extend((index, position, prompt) for position, prompt in enumerate(prompts))
 
 
 def _steps(askings: Sequence[AnswerSteps[Found]], generator: protocols.Generator) -> Iterator[dict[int, Found]]:
