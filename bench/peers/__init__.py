@@ -69,6 +69,8 @@ def _measured(compared: tuple[Tool, ...], stores: Stores) -> dict[str, Figures]:
     sites = _opened(compared, m.project("judging", m.TOPICS, clients, clients), stores)
     _say("judging load")
     loads, acknowledged = m.loads(sites)
+    for clients, of in loads.items():
+        _say(f"{clients} clients: " + ", ".join(f"{name} {load.rate:.1f} a second" for name, load in of.items()))
     _say("exports")
     exports = {name: m.export(site, acknowledged[name]) for name, site in sites.items()}
     _say("pages")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 from bench.peers.browser import Browser
 from bench.peers.label_studio import checked
 from bench.peers.tool import CHOICES, Annotator, Exported, Page, Project, Site, Stores, Tool, await_answer
+from crowdrag.runtime.data_folder import REPOSITORY
 
 if TYPE_CHECKING:
     from crowdrag.studies.models import Participant
@@ -37,8 +40,9 @@ class CrowdRAG(Tool):
         from tests.writing.editor.served_editor import Server
 
         if self.server is None:
-            storage = "django.contrib.staticfiles.storage.StaticFilesStorage"
-            self.server = Server(stores.folder.root, "crowdrag", STATICFILES_STORAGE=storage)
+            self.server = Server(stores.folder.root, "crowdrag")
+            collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity=0"]
+            subprocess.run(collect, check=True, env=self.server.env, cwd=REPOSITORY)
         site = CrowdRAGSite(project, self.server)
         site.start()
         return site

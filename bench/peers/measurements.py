@@ -195,14 +195,20 @@ def kill(site: Site) -> Killed:
     over = threading.Event()
 
     def work(person: Annotator) -> None:
+        is_fresh = True
         while not over.is_set():
             try:
-                pair = person.next()
+                if (pair := person.next()) is None:
+                    if is_fresh:
+                        return
+                    # Signed out by the restart: they open their link again.
+                    person.sign_in()
+                    is_fresh = True
+                    continue
             except (OSError, RefusedError):
                 time.sleep(0.05)
                 continue
-            if pair is None:
-                return
+            is_fresh = False
             _insist(person, pair, over, lambda pair=pair: crowd.acknowledge(person, pair))
 
     threads = [threading.Thread(target=work, args=(person,)) for person in crowd.people]
@@ -322,6 +328,7 @@ def _open(chromium, address: str, page, *, slow: bool) -> Opened:
     began = time.perf_counter()
     tab.goto(address + page.url, wait_until="commit")
     tab.locator(page.ready).first.wait_for(state="visible")
+    tab.wait_for_load_state("load")  # with its scripts
     seconds = time.perf_counter() - began
     if not slow:
         tab.wait_for_load_state("networkidle")
