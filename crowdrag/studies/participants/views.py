@@ -64,7 +64,7 @@ def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show a goodbye page after consent was declined; nothing is recorded."""
     back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
     context = {"taking_part": participant.study, "way_back": back, "platform": links.paying_platform(participant)}
-    context["has_begun"] = _has_begun(participant)
+    context |= {"has_begun": _has_begun(participant)}
     return render(request, "studies/entry/declined.html", context)
 
 
