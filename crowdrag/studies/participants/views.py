@@ -3,6 +3,8 @@
 Also a researcher's block of a participant.
 """
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -63,8 +65,8 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
 def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show a goodbye page after consent was declined; nothing is recorded."""
     back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
-    context = {"taking_part": participant.study, "way_back": back, "platform": links.paying_platform(participant)}
-    context |= {"has_begun": _has_begun(participant)}
+    context: dict[str, Any] = {"taking_part": participant.study, "way_back": back}
+    context |= {"platform": links.paying_platform(participant), "has_begun": _has_begun(participant)}
     return render(request, "studies/entry/declined.html", context)
 
 
