@@ -140,6 +140,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.extended
 def test_killed_again_and_again_it_ends_the_same(tmp_path):
     rng = random.Random(3)
     words = [f"w{n}" for n in range(500)]
