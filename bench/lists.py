@@ -111,6 +111,9 @@ def _study() -> tuple[dict[str, str], User]:
     """Create a study with many judgments and other rows. Return the URLs of its lists, and its owner."""
     from django.urls import reverse
 
+    from analysis.tables.run_tables import ANALYSIS
+    from crowdrag.jobs.enums import RunState
+    from crowdrag.jobs.models import Run
     from crowdrag.studies.enums import Role
     from tests.api.rows import ROWS
     from tests.factories import MembershipFactory, StudyFactory
@@ -121,6 +124,8 @@ def _study() -> tuple[dict[str, str], User]:
     for name, make in ROWS.items():
         more = make(study, FEW.get(name, OTHERS))
         found[name] = reverse(name, kwargs={"study": study.slug, **more})
+    # The made-up runs have no results for the overview to show.
+    Run.objects.filter(study=study, kind=ANALYSIS, snapshot=None).update(state=RunState.CANCELLED)
     campaign = _judgments(study)
     found["api_assignments"] = reverse("api_assignments", kwargs={"study": study.slug, "campaign": campaign})
     for name, given in _filters(campaign).items():
