@@ -51,6 +51,11 @@ class Visitor:
         return self.link.kind == EntryKind.PERSONAL and self.has_consented
 
     @property
+    def has_agreed(self) -> bool:
+        """Whether the visitor has ever agreed to take part in anything of the study."""
+        return self.person is not None and consents.is_given_to_anything(self.person)
+
+    @property
     def has_consented(self) -> bool:
         """Whether the visitor agreed to take part, and has not withdrawn that."""
         if self.person is None:
@@ -80,10 +85,10 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if not takes_people and not caller.came_before and not comes_back:
         return _refuse(request, "closed", 410, link)
     if activity and not caller.came_before and not comes_back and activity.is_full():
-        return _refuse(request, "full", 410, link, is_known=caller.person is not None)
+        return _refuse(request, "full", 410, link, has_agreed=caller.has_agreed)
     usable = enrolment.allowed_devices(link)
     if enrolment.device_of(request.headers) not in usable:
-        return _refuse(request, "device", 403, link, is_known=caller.person is not None)
+        return _refuse(request, "device", 403, link, has_agreed=caller.has_agreed)
     if request.method == "POST":
         return _enrol(request, caller)
     context = {
@@ -93,7 +98,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         "offer": offer,
         "taking_part": link.study,
         "came_before": caller.came_before,
-        "is_known": caller.person is not None,
+        "has_agreed": caller.has_agreed,
         "comes_back": comes_back,
         "has_consented": caller.has_consented,
         "has_left": caller.has_left,

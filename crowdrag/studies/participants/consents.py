@@ -27,6 +27,11 @@ def is_given_to_any_version(*, participant: Participant, text: ConsentText) -> b
     return consents.filter(text__name=text.name).exists()
 
 
+def is_given_to_anything(participant: Participant) -> bool:
+    """Return whether the participant has ever consented: nobody works in a study before. Withdrawn consent counts."""
+    return Consent.objects.filter(participant=participant).exists()
+
+
 @transaction.atomic
 def give(
     *,

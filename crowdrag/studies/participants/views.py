@@ -3,8 +3,6 @@
 Also a researcher's block of a participant.
 """
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -57,7 +55,7 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
         "offer": offer,
         "start": activity.address(participant.study),
         "platform": links.paying_platform(participant),
-        "has_begun": _has_begun(participant),
+        "has_agreed": consents.is_given_to_anything(participant),
     }
     return render(request, "studies/entry/consent.html", context, status=422 if form.errors else 200)
 
@@ -65,8 +63,12 @@ def consent_page(request: HttpRequest, participant: Participant) -> HttpResponse
 def decline(request: HttpRequest, participant: Participant) -> HttpResponse:
     """Show a goodbye page after consent was declined; nothing is recorded."""
     back = links.participant_completion_target(participant=participant, outcome=Outcome.NO_CONSENT)
-    context: dict[str, Any] = {"taking_part": participant.study, "way_back": back}
-    context |= {"platform": links.paying_platform(participant), "has_begun": _has_begun(participant)}
+    context = {
+        "taking_part": participant.study,
+        "way_back": back,
+        "platform": links.paying_platform(participant),
+        "has_agreed": consents.is_given_to_anything(participant),
+    }
     return render(request, "studies/entry/declined.html", context)
 
 
@@ -150,14 +152,9 @@ def withdraw_by_key(request: HttpRequest) -> HttpResponse:
     return _show_withdrawal(request, link.participant, form, key_form.cleaned_data["key"])
 
 
-def _has_begun(participant: Participant) -> bool:
-    """Return whether a participant has consented or done anything, and did not just open the link."""
-    return Consent.objects.filter(participant=participant).exists() or bool(activities.erasure_notes(participant))
-
-
 def _can_keep(participant: Participant) -> bool:
-    """Return whether withdrawing without erasure is a choice: not twice, and not before anything was done."""
-    return participant.withdrawn_at is None and _has_begun(participant)
+    """Return whether withdrawing without erasure is a choice: not twice, and not for who never agreed."""
+    return participant.withdrawn_at is None and consents.is_given_to_anything(participant)
 
 
 def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
@@ -167,7 +164,8 @@ def _ask_for_key(request: HttpRequest, form: KeyForm) -> HttpResponse:
 
 def _show_withdrawal(request: HttpRequest, participant: Participant, form: WithdrawForm, key: str = "") -> HttpResponse:
     context = {"taking_part": participant.study, "participant": participant, "form": form, "key": key}
-    context |= {"has_begun": _has_begun(participant), "can_keep": _can_keep(participant)}
+    has_agreed = consents.is_given_to_anything(participant)
+    context |= {"has_agreed": has_agreed, "can_keep": has_agreed and participant.withdrawn_at is None}
     context |= {"owed": activities.owed(participant), "payer": links.paying_platform(participant)}
     context |= {"awaited": activities.pending(participant), "erasure": activities.erasure_notes(participant)}
     return render(request, "studies/participants/withdraw.html", context, status=422 if form.errors else 200)

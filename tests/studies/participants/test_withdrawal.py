@@ -310,7 +310,7 @@ def test_whoever_did_not_agree_can_only_have_the_record_erased(client: Client) -
     knock(client, door(platform_link(study)))
     address = reverse("participant_withdraw", args=[study.slug])
     shown = client.get(address)
-    assert not shown.context["has_begun"]
+    assert not shown.context["has_agreed"]
     assert [value for value, _label in shown.context["form"]["choice"].field.choices] == ["erase"]
     assert client.post(address, {"choice": "stop", "is_sure": "on"}).status_code == 422
     assert client.post(address, {"choice": "erase", "is_sure": "on"}).status_code == 200
@@ -332,6 +332,7 @@ def test_what_is_owed_is_said_before_and_after(client: Client, choice: str) -> N
     study = offered_study()
     knock(client, door(platform_link(study)))
     person = Participant.objects.get()
+    agree(person, text_of(study))
     task = WritingTaskFactory(claimed=True, topic__study=study, participant=person)
     TaskPayment.objects.create(task=task, amount=650, reason="accepted", at=timezone.now())
     address = reverse("participant_withdraw", args=[study.slug])
