@@ -11,13 +11,11 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from crowdrag.clocks import CLOCK_DIFFERENCE
 from crowdrag.studies.models import User
 
 from .models import RateLimitState
 
-# Clocks of machines differ by less. A time that is further ahead than a burst by more than this was stored before the
-# clock was set back, and counts no more.
-CLOCK_DIFFERENCE = timedelta(minutes=1)
 # Returns a row only if the request is allowed, and advances the time only then.
 _USED = "GREATEST(CASE WHEN held.used_until <= %(now)s + %(latest)s THEN held.used_until END, %(now)s) + %(each)s"
 _TAKE = f"""

@@ -14,11 +14,10 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 from django.db import IntegrityError, models, transaction
 from django.db.models import Q, QuerySet
 
+from crowdrag.clocks import CLOCK_DIFFERENCE
+
 WAITING: Final = "WAITING"
 SENDING: Final = "SENDING"
-# A time further ahead than a rule writes it, by more than clocks of machines differ, was written before the clock was
-# set back. Otherwise its row would be held until the clock is there again.
-CLOCK_DIFFERENCE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
 from django.db.models.functions import Now
 
-from .delivery_queue import CLOCK_DIFFERENCE, Backoff
+from crowdrag.clocks import CLOCK_DIFFERENCE
+
+from .delivery_queue import Backoff
 from .enums import OPEN, RunState, UnitState
 from .models import Run, Unit, UnitQuerySet
 
