@@ -21,7 +21,7 @@ SLOTS, SECONDS, FAULTS = 256, 1.0, 0.005
 QUERIES, ITEMS, SAMPLES, CUT, ALPHAS = 170, 12, 6, 5, (1.0, 8.0)
 RETRIEVERS = ("given",)
 WORDS = ("alder", "birch", "cedar", "dogwood", "noise", "")
-TARGET = 0.6
+TARGET = 0.9
 
 
 def run() -> list[dict]:

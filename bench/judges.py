@@ -1,15 +1,11 @@
-"""Models as judges: throughput against a server of known latency, storing included, over what is possible at best.
+"""Models as judges: throughput against a server of known speed, storing included, over what is possible at best.
 
-Separate database and broker; the server is a separate process that answers every question after a fixed latency.
+Separate database and broker; the server is a separate process (`tests/llm/model_server.py`).
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
-import multiprocessing
 import os
-import socket
 import time
 from typing import Any
 
@@ -22,16 +18,13 @@ DIMENSIONS = 7
 
 def run() -> list[dict]:
     """Measure once in a separate folder."""
-    with system("bench._serving"):
-        port, server = _serve()
-        try:
-            return [_one(port, "COMBINED"), _one(port, "INDIVIDUAL")]
-        finally:
-            server.kill()
-            server.join()
+    from tests.llm.model_server import ModelServer
+
+    with system("bench._serving"), ModelServer(slots=IN_FLIGHT, seconds=LATENCY) as server:
+        return [_one(server.url, "COMBINED"), _one(server.url, "INDIVIDUAL")]
 
 
-def _one(port: int, inference: str) -> dict[str, Any]:
+def _one(url: str, inference: str) -> dict[str, Any]:
     """Make a fixed number of calls and measure their duration."""
     from annotation.llm_judges import judge_run
     from annotation.llm_judges.run_orders import Order
@@ -45,7 +38,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     endpoint, _made = Endpoint.objects.get_or_create(
         name="bench",
         defaults={
-            "base_url": f"http://127.0.0.1:{port}/v1",
+            "base_url": url,
             "model": "m",
             "is_local": True,
             "is_allowed": True,
@@ -67,7 +60,7 @@ def _one(port: int, inference: str) -> dict[str, Any]:
     stored = Judgment.objects.filter(item__campaign__source=source).count()
     assert JudgingAnswer.objects.filter(run=started, outcome="JUDGED").count() == calls
     assert stored == calls // questions * DIMENSIONS
-    ideal = -(-calls // IN_FLIGHT) * LATENCY  # whole rounds: no call is faster than its latency
+    ideal = calls / IN_FLIGHT * LATENCY  # the batch is always full
     return {
         "name": f"{inference.lower()}: calls a second, over {IN_FLIGHT} in flight at {LATENCY * 1000:.0f} ms each",
         "ratio": ideal / seconds,
@@ -101,50 +94,3 @@ def _campaign(pairs: int) -> tuple[Any, Any]:
     made = Pair.objects.bulk_create(Pair(study=study, a=a, b=b) for a, b in both)
     Item.objects.bulk_create(Item(campaign=source, pair=pair, topic=topic) for pair in made)
     return source, prompts.ensure(study=study, text=prompts.DEFAULT, now=now)
-
-
-def _serve() -> tuple[int, multiprocessing.process.BaseProcess]:
-    # asyncio sets TCP_NODELAY only if the socket names its protocol; without it, small packets would be delayed.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    listening.listen(256)
-    process = multiprocessing.get_context("fork").Process(target=_answer_all, args=(listening,), daemon=True)
-    process.start()
-    return listening.getsockname()[1], process
-
-
-def _answer_all(listening: socket.socket) -> None:
-    """Answer every request after the latency, with the first option for each question."""
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-                came = asyncio.get_running_loop().time()
-                body = json.loads(await reader.readexactly(length))
-                properties = body["response_format"]["json_schema"]["schema"]["properties"]
-                said = json.dumps({key: one["enum"][0] for key, one in properties.items()})
-                content = json.dumps(
-                    {
-                        "id": "c", "object": "chat.completion", "created": 0, "model": "m",
-                        "choices": [{
-                            "index": 0, "message": {"role": "assistant", "content": said},
-                            "finish_reason": "stop", "logprobs": None,
-                        }],
-                        "usage": {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980},
-                    }
-                ).encode()  # fmt: skip
-                await asyncio.sleep(LATENCY - (asyncio.get_running_loop().time() - came))
-                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-                # In a single write: otherwise the kernel delays the second packet by 40 ms, until the first is
-                # acknowledged.
-                writer.write(head % len(content) + content)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-    async def serve() -> None:
-        server = await asyncio.start_server(talk, sock=listening, limit=2**20)
-        await server.serve_forever()
-
-    asyncio.run(serve())

@@ -54,11 +54,12 @@ class CrowdRAG(Tool):
 
 
 class CrowdRAGSite(Site):
+    server: Server
+
     def __init__(self, project: Project, server: Server) -> None:
         from django.db import connection
 
-        super().__init__(project)
-        self.server = server
+        super().__init__(project, server)
         self.world = self._world()
         self.people = self.world.judges(project.annotators)
         items = self.world.campaign.items.order_by("pk").values_list("pk", flat=True)
@@ -74,17 +75,10 @@ class CrowdRAGSite(Site):
             dimensions=1, k=project.k, questionnaires_per_person=None, texts=chain.from_iterable(project.texts),
         )  # fmt: skip
 
-    @property
-    def port(self) -> int:
-        return int(self.server.port)
-
     def start(self) -> None:
         if self.server.process is None:
             self.server.start()
         await_answer(self.port, "/healthz", lambda: self.server.log.read_text()[-3000:])
-
-    def kill(self) -> None:
-        self.server.kill()
 
     def annotator(self, number: int) -> CrowdRAGAnnotator:
         return CrowdRAGAnnotator(number, Browser(self.port), self)

@@ -11,7 +11,18 @@ from typing import Any
 
 from bench.peers.browser import Browser
 from bench.peers.label_studio import checked
-from bench.peers.tool import CHOICES, Annotator, Exported, Page, Process, Project, Site, Stores, Tool, free_port
+from bench.peers.tool import (
+    CHOICES,
+    Annotator,
+    Exported,
+    Page,
+    Process,
+    Project,
+    Site,
+    Stores,
+    Tool,
+    free_port,
+)
 
 ADMIN, PASSWORD = "admin", "long-enough-password"
 
@@ -37,7 +48,7 @@ class Doccano(Tool):
             self._create(stores)
         assert self.server is not None
         self.server.start()
-        return DoccanoSite(project, self)
+        return DoccanoSite(project, self.server, self)
 
     def _create(self, stores: Stores) -> None:
         port, home, program = free_port(), stores.home / "doccano", str(self.program("doccano"))
@@ -64,8 +75,8 @@ class Doccano(Tool):
 
 
 class DoccanoSite(Site):
-    def __init__(self, project: Project, tool: Doccano) -> None:
-        super().__init__(project)
+    def __init__(self, project: Project, server: Process, tool: Doccano) -> None:
+        super().__init__(project, server)
         self.tool = tool
         self.admin = signed_in(self.port, ADMIN)
         terms = {
@@ -94,19 +105,6 @@ class DoccanoSite(Site):
             return int(found[0])
         person = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
         return int(checked(self.admin.post("/v1/users/create", person)).json()["id"])
-
-    @property
-    def port(self) -> int:
-        assert self.tool.server is not None
-        return self.tool.server.port
-
-    def start(self) -> None:
-        assert self.tool.server is not None
-        self.tool.server.start()
-
-    def kill(self) -> None:
-        assert self.tool.server is not None
-        self.tool.server.kill()
 
     def annotator(self, number: int) -> DoccanoAnnotator:
         return DoccanoAnnotator(number, Browser(self.port), self)

@@ -7,7 +7,18 @@ from typing import Any
 from uuid import uuid4
 
 from bench.peers.browser import Answer, Browser
-from bench.peers.tool import Annotator, Exported, Page, Process, Project, RefusedError, Site, Stores, Tool, free_port
+from bench.peers.tool import (
+    Annotator,
+    Exported,
+    Page,
+    Process,
+    Project,
+    RefusedError,
+    Site,
+    Stores,
+    Tool,
+    free_port,
+)
 
 ADMIN, PASSWORD = "admin@example.org", "long-enough-password"
 LABELS = """<View style="display: grid; grid-template-columns: 1fr 1fr; gap: 1em">
@@ -43,7 +54,7 @@ class LabelStudio(Tool):
         if self.server is None:
             self.server = self._server(stores)
         self.server.start()
-        return LabelStudioSite(project, self)
+        return LabelStudioSite(project, self.server, self)
 
     def _server(self, stores: Stores) -> Process:
         port, home = free_port(), stores.home / "label-studio"
@@ -72,8 +83,8 @@ class LabelStudio(Tool):
 
 
 class LabelStudioSite(Site):
-    def __init__(self, project: Project, tool: LabelStudio) -> None:
-        super().__init__(project)
+    def __init__(self, project: Project, server: Process, tool: LabelStudio) -> None:
+        super().__init__(project, server)
         self.tool = tool
         self.admin = signed_in(self.port, ADMIN)
         terms = {
@@ -85,19 +96,6 @@ class LabelStudioSite(Site):
         self.pk = checked(self.admin.post("/api/projects/", terms)).json()["id"]
         tasks = [{"data": {"number": n, "a": a, "b": b}} for n, (a, b) in enumerate(project.pairs)]
         checked(self.admin.post(f"/api/projects/{self.pk}/import", tasks))
-
-    @property
-    def port(self) -> int:
-        assert self.tool.server is not None
-        return self.tool.server.port
-
-    def start(self) -> None:
-        assert self.tool.server is not None
-        self.tool.server.start()
-
-    def kill(self) -> None:
-        assert self.tool.server is not None
-        self.tool.server.kill()
 
     def annotator(self, number: int) -> LabelStudioAnnotator:
         return LabelStudioAnnotator(number, Browser(self.port), self)

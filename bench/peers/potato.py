@@ -50,17 +50,17 @@ class Potato(Tool):
 
 class PotatoSite(Site):
     def __init__(self, project: Project, tool: Potato, home: Path) -> None:
-        super().__init__(project)
         self.home = home
         port = free_port()
         options = ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "8", "--timeout", "120"]
-        self.server = Process(
+        server = Process(
             [str(tool.program("gunicorn")), *options, "potato.flask_server:create_app('config.yaml')"],
             home=home, port=port, ready="/health",
             # Otherwise a restart would sign everybody out.
             POTATO_SECRET_KEY="a secret of this measurement", POTATO_ADMIN_API_KEY=ADMIN_KEY,
             POTATO_GENERATED_TEMPLATES_DIR=str(home / "templates"),
         )  # fmt: skip
+        super().__init__(project, server)
         items = [{"id": str(n), "text": [a, b]} for n, (a, b) in enumerate(project.pairs)]
         (home / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
         # JSON is YAML.
@@ -91,17 +91,8 @@ class PotatoSite(Site):
         batches = {"auto_assign_annotators": True, "groups": groups}
         return terms | {"assignment_strategy": "batch", "batch_assignment": batches}
 
-    @property
-    def port(self) -> int:
-        return self.server.port
-
-    def start(self) -> None:
-        self.server.start()
-
-    def kill(self) -> None:
-        self.server.kill()
-
-    close = kill
+    def close(self) -> None:
+        self.kill()
 
     def annotator(self, number: int) -> PotatoAnnotator:
         return PotatoAnnotator(number, Browser(self.port))

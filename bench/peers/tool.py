@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Protocol
 
 from bench.peers.browser import Browser
 from crowdrag.runtime import processes
@@ -96,24 +97,35 @@ class Annotator(ABC):
         """Hand in what is answered, where that is a separate step."""
 
 
+class RunningServer(Protocol):
+    """The server of a tool: a `Process`, or CrowdRAG's own."""
+
+    port: int
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
 class Site(ABC):
     """A project on a running server."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, server: RunningServer) -> None:
         self.project = project
+        self.server = server
 
     @property
-    @abstractmethod
     def port(self) -> int:
         """The port of the server on this machine."""
+        return self.server.port
 
-    @abstractmethod
     def start(self) -> None:
         """Start the server, if it does not run; return when it answers."""
+        self.server.start()
 
-    @abstractmethod
     def kill(self) -> None:
         """SIGKILL all processes of the server; databases keep running."""
+        self.server.kill()
 
     @abstractmethod
     def annotator(self, number: int) -> Annotator:
