@@ -78,9 +78,7 @@ def _work(work: kinds.Work) -> Callable[[], None] | None:
         elif step == _PART:
             retrievers.loaded(lambda: library.build_part(ordered, corpus, work.unit.payload["part"], work.report))
         else:
-            entry = library.assemble(
-                ordered, corpus, now=timezone.now(), run=str(work.run.key), report=work.report
-            )  # fmt: skip
+            entry = library.assemble(ordered, corpus, now=timezone.now(), run=str(work.run.key), report=work.report)
             return partial(lifecycle.note, run=work.run, summary=_summary(entry))
     except (BadCollectionError, NoDocumentsError) as error:
         raise kinds.InputRejectedError([_problem(error)], is_final=True) from error

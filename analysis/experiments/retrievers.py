@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from django.conf import settings
@@ -23,18 +24,19 @@ from analysis.rag.retrieval.splade import NoVocabularyWeightsError
 
 from .experiment import BadParameterError
 
-#: `bm25` computes word weights from the question's own candidates, as LaMP does with a profile; `bm25:all` from the
-#: documents of all questions; `given` uses the scores in the data.
+#: `given` uses the scores in the data. `bm25` computes word weights from the question's own candidates, as LaMP does
+#: with a profile; `bm25:all` from the documents of all questions.
 GIVEN = "given"
 WORDS = "bm25"
-PLAIN = (WORDS, "bm25:all", GIVEN)
 
 Result = TypeVar("Result")
 
 
 def offered() -> list[str]:
     """Return the names of all retrievers that can score a question's candidates, without settings."""
-    return [*PLAIN, *settings.RETRIEVERS]
+    without_model = [engine for engine in ENGINES.values() if engine.ranks is not None and not engine.needs_argument]
+    names = ((engine.name, f"{engine.name}:{engine.argument}" if engine.argument else "") for engine in without_model)
+    return [*filter(None, chain(*names)), *settings.RETRIEVERS]
 
 
 def offered_for_corpora() -> list[str]:

@@ -22,7 +22,7 @@ MANY = 100_000
 Tally = Counter[tuple[int, int, bool]]
 
 
-def count_judgments(campaigns: Iterable[int]) -> Counter[int]:
+def count_stored(campaigns: Iterable[int]) -> Counter[int]:
     """Return the number of stored judgments of each campaign: kept sums, and those of assignments in progress."""
     keys = list(campaigns)
     counts: Counter[int] = Counter()

@@ -35,7 +35,7 @@ def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
     """Return a summary of each campaign, in order, with four queries in total. The campaigns come `with_counts`."""
     campaigns_listed = list(campaigns)
     whole = _standings(campaigns_listed)
-    judged = answer_tallies.count_judgments(whole)
+    judged = answer_tallies.count_stored(whole)
     return [
         CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk]) for each in campaigns_listed
     ]
@@ -88,7 +88,7 @@ def judging_part(study: Study) -> StepPart | None:
     others = [each for each in campaigns if not each.has_slots]
     if not others:
         return StepPart("The campaign is a draft", Progress.TO_DO, action)
-    judgments = answer_tallies.count_judgments(each.pk for each in others).total()
+    judgments = answer_tallies.count_stored(each.pk for each in others).total()
     text = f"{judgments:,} judgment{'' if judgments == 1 else 's'}"
     return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)
 
@@ -116,7 +116,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
         if is_counted:
             counts.setdefault(dimension, {})[value] = n
     return {
-        "judgments": answer_tallies.count_judgments([campaign.pk])[campaign.pk],
+        "judgments": answer_tallies.count_stored([campaign.pk])[campaign.pk],
         "dimensions": [_with_answers(entry.dimension, counts.get(entry.dimension_id, {})) for entry in dimensions],
         "states": count_states(campaign),
         "instructions": markdown.render(campaign.instructions.text) if campaign.instructions else "",

@@ -24,7 +24,7 @@ def wrong() -> int:
 
 
 def total(campaign: int) -> int:
-    return answer_tallies.count_judgments([campaign])[campaign]
+    return answer_tallies.count_stored([campaign])[campaign]
 
 
 def test_sums_follow_every_change_of_judgments_and_their_assignment() -> None:

@@ -307,10 +307,9 @@ class _Rolling(Generic[Found]):
         self._open: dict[int, AnswerSteps[Found]] = {}
         self._begun = 0
         self._step: dict[int, list[Output | None]] = {}  # outputs of each one's current step
-        self._prompts: deque[tuple[int, int, Prompt]] = (
-            deque()
-        )  # to be sent: whose, the position in its step, the prompt
-        self._sent: list[tuple[int, int]] = []  # of each prompt: whose, the position in its step
+        # Prompts to be sent, and of those that were sent: whose, and the position in its step.
+        self._prompts: deque[tuple[int, int, Prompt]] = deque()
+        self._sent: list[tuple[int, int]] = []
 
     def prompts(self) -> Iterator[Prompt | None]:
         """Yield the prompts to send next; None if there are none before another output arrives."""
