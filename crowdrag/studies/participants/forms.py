@@ -38,7 +38,7 @@ class ConsentForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Withdrawal, with or without erasure."""
+    """Withdrawal, with or without erasure; only erasure for who cannot keep their data in the study."""
 
     choice = forms.ChoiceField(
         label=_("What would you like to do?"),
@@ -53,5 +53,6 @@ class WithdrawForm(forms.Form):
     def __init__(self, *args: Any, can_keep: bool = True, **options: Any) -> None:
         super().__init__(*args, **options)
         if not can_keep:
-            choice = self.fields["choice"]
-            choice.choices, choice.initial = [("erase", _("Erase my data"))], "erase"  # type: ignore[attr-defined]
+            self.fields["choice"] = forms.ChoiceField(
+                choices=[("erase", "")], initial="erase", widget=forms.HiddenInput
+            )
