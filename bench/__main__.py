@@ -22,6 +22,8 @@ import bench
 
 #: Measured only if named.
 ON_REQUEST = {"peers"}
+#: Commands of their own, as `python -m bench.chaos`.
+RUN_ALONE = {"chaos"}
 
 
 def calibration() -> float:
@@ -40,9 +42,9 @@ def calibration() -> float:
 
 
 def measurements() -> list[str]:
-    """Return the names of the measurements: all modules here without a leading underscore. Packages run alone."""
-    names = (module.name for module in pkgutil.iter_modules(bench.__path__) if not module.ispkg)
-    return sorted(name for name in names if not name.startswith("_"))
+    """Return the names of the measurements: what is in this folder, without leading underscores and `RUN_ALONE`."""
+    names = {module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")}
+    return sorted(names - RUN_ALONE)
 
 
 def main() -> int:
