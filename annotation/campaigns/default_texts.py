@@ -89,8 +89,8 @@ Of what you do, we record only the practice and the questionnaire, and no answer
 - **Whether the page was in front of you.** How often and how long you were away from it, but not what you did there.
 
 We also keep when you came and with which link, what you are paid, the messages that you send us, and your email address
-if you enter it. If a recruitment platform sent you, we store your
-platform ID encrypted. We use it to pay you and to recognise you. We never publish it.
+if you enter it. If a recruitment platform sent you, we store your platform ID encrypted. We use it to pay you and to
+recognise you. We never publish it.
 
 ## Purpose
 

@@ -113,8 +113,8 @@ def _saving() -> dict[str, str]:
 def _finishing() -> dict[str, str]:
     return {
         "finish.empty": _("There is no text yet. Write your response before you finish."),
-        "finish.ready.one": _("{n} word, and no problems found. Next, you answer a few questions and submit."),
-        "finish.ready.other": _("{n} words, and no problems found. Next, you answer a few questions and submit."),
+        "finish.ready.one": _("{n} word, and no problems found. You submit your text on the next page."),
+        "finish.ready.other": _("{n} words, and no problems found. You submit your text on the next page."),
         "finish.look.one": _("Before you finish, please check one thing:"),
         "finish.look.other": _("Before you finish, please check {n} things:"),
         "finish.short.one": _("Your text has {n} word. The target is about {target}."),
