@@ -241,6 +241,49 @@ def fit(
     )
 
 
+def influence_on_differences(
+    tallies: Tallies,
+    merit: Floats,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    settings: BradleyTerrySettings | None = None,
+) -> Floats:
+    """Compute the derivatives of differences between two merits by the weight of a win, in one problem.
+
+    Parameters
+    ----------
+    tallies : Tallies
+        Of one problem.
+    merit : ndarray of shape (n_items,)
+        The fitted merits; NaN for items without comparisons.
+    first, second : array_like of int, shape (n_differences,)
+        The items whose merits are compared: first minus second.
+    settings : BradleyTerrySettings, optional
+        Those of the fit.
+
+    Returns
+    -------
+    ndarray of shape (n_differences, n_items, n_items)
+        Change of the difference for each unit of weight that wins of i over j gain. A tie is a win of each.
+
+    References
+    ----------
+    Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 21, on the infinitesimal jackknife.
+    """
+    options = settings if settings is not None else BradleyTerrySettings()
+    fitted = np.where(np.isfinite(merit), merit, options.dummy_merit)
+    hessian = _derivatives(tallies.wins, tallies.present, fitted[None], options).hessian[0]
+    one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    contrast = np.zeros((len(fitted), len(one)))
+    np.add.at(contrast, (one, np.arange(len(one))), 1.0)
+    np.add.at(contrast, (other, np.arange(len(one))), -1.0)
+    effect = np.linalg.solve(hessian, contrast).T
+    _log_won, loss = _won_and_lost(fitted[:, None] - fitted[None, :] - options.threshold)
+    change: Floats = (effect[:, :, None] - effect[:, None, :]) * loss
+    return change
+
+
 def grade(merit: ArrayLike) -> Floats:
     """Compute grades 1 (worst) to n (best) by ascending merit within each row.
 

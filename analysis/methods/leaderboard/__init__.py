@@ -23,6 +23,17 @@ def describe_leaderboard(facts: RunFacts) -> str:
     )
 
 
+def describe_fragility(facts: RunFacts) -> str:
+    """Describe how the fragility of the order was found."""
+    if not facts.measured("leaderboard_fragility", "votes"):
+        return ""
+    return (
+        "For each two neighbours in rank, we searched for the fewest votes, judges and topics without which their "
+        "order changes. The search uses influence functions [@broderick2020] [@huang2025], and each set was verified "
+        "by fitting the merits again. The competences of the judges were held."
+    )
+
+
 def page_context(study: Study, state: AnalysisState, query: QueryDict) -> dict[str, Any]:
     """Build the template context of the page."""
     return queries.leaderboard(study, state, query=query)
@@ -45,7 +56,7 @@ METHOD = Method(
     compute=compute.compute_tables,
     tables=tables.TABLES,
     figures=figures.FIGURES,
-    sentences=(describe_leaderboard,),
+    sentences=(describe_leaderboard, describe_fragility),
     pages=(PAGE,),
     needs=("grades",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -40,6 +40,8 @@ class Conclusion:
         Adjusted p-value of their test; None without a test: their intervals are compared instead.
     more_judgments, more_topics : int or None
         Approximate number that a test needs in addition.
+    fewest_votes, n_votes : int or None
+        The fewest votes without which the order is another one, of how many; None if not known.
     """
 
     better: str
@@ -48,6 +50,8 @@ class Conclusion:
     p: float | None = None
     more_judgments: int | None = None
     more_topics: int | None = None
+    fewest_votes: int | None = None
+    n_votes: int | None = None
 
 
 def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,13 +62,14 @@ def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any])
     people = chosen.merits()
     ranked = [row for row in people if row["rank"] is not None]
     tests = sorted(_tests(chosen), key=lambda row: (row["p"] is None, row["p"] or 0.0))
+    fragility = _fragility(chosen)
     page = Paginator(ranked, PER_PAGE).get_page(query.get("page"))
     origins = [row for row in chosen.merits(ORIGIN) if row["rank"] is not None]
     return {
         "selection": chosen,
         "chosen": chosen.in_words,
         "headline": ranked[0] if ranked else None,
-        "conclusions": conclusions(ranked[:LEADERS], tests)
+        "conclusions": conclusions(ranked[:LEADERS], tests, fragility)
         if chosen.is_whole
         else apart_by_intervals(ranked[:LEADERS]),
         "page": page,
@@ -77,6 +82,7 @@ def leaderboard(study: Study, state: AnalysisState, *, query: Mapping[str, Any])
         "origins": _plotted(origins, chosen) if len(origins) > 1 else None,
         "origin_matrix": matrix(chosen.win_rates(ORIGIN), [row["participant"] for row in origins], value_labels.origin),
         "apart": [row for row in ranked if (row["group"] or 1) > 1],
+        "fragility": fragility,
         "tests": Paginator(
             [row | {"stars": significance_marks.stars(row["p_adjusted"])} for row in tests], TESTS_PER_PAGE
         ).get_page(query.get("tests")),
@@ -94,13 +100,14 @@ def best(rows: list[Row], most: int) -> list[Row]:
     return sorted(ranked, key=lambda row: row["rank"])[:most]
 
 
-def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
+def conclusions(ranked: list[Row], tests: list[Row], fragility: Sequence[Row] = ()) -> list[Conclusion]:
     """State for each participant and the next in rank, from the top, whether the test tells them apart.
 
     Parameters
     ----------
     ranked : rows of the leaderboard on one dimension, at most a few.
     tests : rows of the tests on the same dimension.
+    fragility : rows of the fragility of the order on the same dimension.
 
     Returns
     -------
@@ -108,6 +115,7 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
         One for each neighbouring pair with a test. A test that favours the lower rank is not clear.
     """
     by_pair = {frozenset((row["participant_1"], row["participant_2"])): row for row in tests}
+    votes = {(row["participant_1"], row["participant_2"]): (row["votes"], row["n_votes"]) for row in fragility}
     ordered = sorted(ranked, key=lambda row: row["rank"])
     neighbours = []
     for better, worse in pairwise(ordered):
@@ -119,7 +127,8 @@ def conclusions(ranked: list[Row], tests: list[Row]) -> list[Conclusion]:
         is_clear = bool(significance_marks.stars(p)) and is_in_order
         more = (test.get("more_judgments"), test.get("more_topics")) if is_in_order else (None, None)
         more_judgments = None if more[0] is None else rounded(more[0])
-        neighbours.append(Conclusion(better["participant"], worse["participant"], is_clear, p, more_judgments, more[1]))
+        names = (better["participant"], worse["participant"])
+        neighbours.append(Conclusion(*names, is_clear, p, more_judgments, more[1], *votes.get(names, (None, None))))
     return neighbours
 
 
@@ -185,6 +194,14 @@ def _tests(chosen: BoardSelection) -> list[Row]:
     return stored_rows(
         chosen.run, "leaderboard_tests", "$[*] ? (@.dimension == $dimension)", dimension=chosen.dimension
     )
+
+
+def _fragility(chosen: BoardSelection) -> list[Row]:
+    """Return how much the order of neighbours on the selected dimension rests on; of gold labels over all styles."""
+    if not chosen.is_whole:
+        return []
+    path = "$[*] ? (@.kind == $kind && @.dimension == $dimension)"
+    return stored_rows(chosen.run, "leaderboard_fragility", path, kind=PARTICIPANT, dimension=chosen.dimension)
 
 
 def _not_ranked(chosen: BoardSelection, people: list[Row]) -> list[Row]:

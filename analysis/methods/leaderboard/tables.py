@@ -169,10 +169,74 @@ WIN_RATES = Table(
         "n, topics": "number of judgments, and of their topics",
     },
 )
+FRAGILITY = Table(
+    "leaderboard_fragility",
+    "Fragility of the order",
+    (
+        "The fewest votes, judges or topics without which a system no longer ranks above the next one. The competences "
+        "of the judges stay as fitted, and the merits are fitted again without what is removed. A vote is one answer "
+        "to one question. At most the twenty best systems are compared. Empty: no removal changes the order."
+    ),
+    (
+        Column("kind", "Kind", words=KINDS),
+        DIMENSION,
+        Column("participant_1", "System", words="participant"),
+        Column("participant_2", "Next system", words="participant"),
+        Column("difference", "Difference in merit", 3),
+        count("votes", "Fewest votes"),
+        count("n_votes", "of votes"),
+        count("judges", "Fewest judges"),
+        count("n_judges", "of judges"),
+        count("topics", "Fewest topics"),
+        count("n_topics", "of topics"),
+    ),
+    holds=Holds.PSEUDONYMS,
+    about="One row per two neighbours in rank, and dimension. Method: `methods/fragility.md`.",
+    meanings={
+        "dimension": "`all`: all dimensions together",
+        "difference": "merit of the first minus merit of the second, with all votes",
+        "votes, judges, topics": (
+            "the fewest found without which the first does not rank above the second; null: none changes the order"
+        ),
+        "n_votes, n_judges, n_topics": "how many there are",
+    },
+)
+FRAGILITY_SETS = Table(
+    "leaderboard_fragility_sets",
+    "Votes, judges and topics that decide the order",
+    (
+        "What is removed for each row of the fragility of the order, the most influential first; at most ten of each. "
+        "A vote is named by its judge, its pair, its dimension and its answer."
+    ),
+    (
+        Column("kind", "Kind", words=KINDS),
+        DIMENSION,
+        Column("participant_1", "System", words="participant"),
+        Column("participant_2", "Next system", words="participant"),
+        Column("removed", "Removed", words={"votes": "votes", "judges": "judges", "topics": "topics"}),
+        Column("place", "Place", 0, is_key=True),
+        Column("judge", "Judge", words="participant"),
+        Column("topic", "Topic", words="topic"),
+        Column("response_1", "Left response", words="response"),
+        Column("response_2", "Right response", words="response"),
+        Column("dimension_of_vote", "Question", words="dimension"),
+        Column("answer", "Answer"),
+    ),
+    is_whole=False,
+    holds=Holds.PSEUDONYMS,
+    about="One row per removed vote, judge or topic. Method: `methods/fragility.md`.",
+    meanings={
+        "dimension, participant_1, participant_2": "as in `leaderboard_fragility`",
+        "place": "1: the most influential",
+        "dimension_of_vote, answer": "of a vote: its dimension, and A, N or B as presented",
+    },
+)
 
 TABLES = (
     LEADERBOARD,
     BY_JUDGES,
     WIN_RATES,
     LEADERBOARD_TESTS,
+    FRAGILITY,
+    FRAGILITY_SETS,
 )

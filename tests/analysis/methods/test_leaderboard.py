@@ -171,3 +171,33 @@ def test_who_was_seen_on_two_topics_has_a_wide_interval():
     assert row_of(rows, participant="writer-y")["rank_high"] <= 2
     # Best on both: what was never seen to vary has no interval.
     assert (row["mean_grade"], row["mean_low"], row["mean_high"]) == (3, None, None)
+
+
+def test_the_order_falls_without_the_judges_and_topics_that_the_table_names(tables):
+    """The merits of the leaderboard again, from the votes that are left; each row says what to leave out."""
+    rows = [row for row in tables["leaderboard_fragility"] if row["kind"] == "participant"]
+    assert {(row["dimension"], row["participant_1"], row["participant_2"]) for row in rows} >= {
+        ("clear", "writer-y", "writer-x"),
+        ("clear", "writer-x", "writer-z"),
+    }
+    board = {row["participant"]: row["merit"] for row in people(tables)}
+    for row in (row for row in rows if row["dimension"] == "clear"):
+        assert row["difference"] == pytest.approx(board[row["participant_1"]] - board[row["participant_2"]], abs=1e-6)
+        assert 0 < row["votes"] <= row["n_votes"]
+        assert 0 < row["topics"] <= row["n_topics"] == len(ORDERS)
+        named = {
+            removed: [
+                each
+                for each in tables["leaderboard_fragility_sets"]
+                if each["removed"] == removed
+                and all(each[name] == row[name] for name in ("kind", "dimension", "participant_1", "participant_2"))
+            ]
+            for removed in ("votes", "topics")
+        }
+        assert [each["place"] for each in named["topics"]] == list(range(1, row["topics"] + 1))
+        left_out = {each["topic"] for each in named["topics"]}
+        votes = {pair: given for pair, given in votes_of().items() if pair[0].split("-")[0] not in left_out}
+        again = {other["participant"]: other["merit"] for other in people(tables_of(votes))}
+        assert again[row["participant_1"]] <= again[row["participant_2"]] + 1e-6
+        assert {each["answer"] for each in named["votes"]} <= set("ANB")
+        assert len(named["votes"]) == min(row["votes"], 10)

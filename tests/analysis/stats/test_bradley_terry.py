@@ -167,3 +167,23 @@ def test_unusable_comparisons_get_named_errors():
         bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.BradleyTerrySettings(threshold=0.0))
     with pytest.raises(ValueError, match="dummy"):
         bt.fit(bt.tally([0], [0], [1], [0]), settings=bt.BradleyTerrySettings(dummy_weight=0.0))
+
+
+def test_influences_are_the_derivatives_of_a_difference():
+    """Each win a little heavier: the fit changes by the influence."""
+    rng = np.random.default_rng(4)
+    wins = rng.uniform(0, 3, (1, 5, 5)) * (1 - np.eye(5))
+    wins[0, 3], wins[0, :, 3] = 0, 0
+    tallies = bt.Tallies(wins, np.zeros(1), np.array([[True, True, True, False, True]]))
+    merit = bt.fit(tallies).merit[0]
+    influence = bt.influence_on_differences(tallies, merit, [0, 2], [1, 4])
+    step = 1e-4
+    for winner, loser in [(0, 1), (1, 0), (2, 4), (4, 0), (1, 2)]:
+        ends = []
+        for sign in (1, -1):
+            moved = wins.copy()
+            moved[0, winner, loser] += sign * step
+            again = bt.fit(bt.Tallies(moved, np.zeros(1), tallies.present)).merit[0]
+            ends.append(again[[0, 2]] - again[[1, 4]])
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert influence[:, winner, loser] == pytest.approx(slope, rel=1e-5, abs=1e-7)
