@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 
 Requests = Callable[[int], Iterator[bytes]]
 
@@ -91,10 +92,13 @@ async def _one(connection: _Connection, sent: bytes, seen: Seen, since: float) -
         seen.errors.append(head.decode().splitlines()[0])
 
 
-def closed(port: int, senders: list[Iterator[bytes]], seconds: float) -> Seen:
-    """Closed loop: each sender sends its next request when the last one is answered."""
+def closed(ports: Sequence[int], senders: list[Iterator[bytes]], seconds: float) -> Seen:
+    """Closed loop: each sender sends its next request when the last one is answered.
 
-    async def sender(requests: Iterator[bytes], seen: Seen, ends_at: float) -> None:
+    Senders use the ports in turn, each always the same.
+    """
+
+    async def sender(port: int, requests: Iterator[bytes], seen: Seen, ends_at: float) -> None:
         connection = _Connection(port)
         while (now := time.perf_counter()) < ends_at:
             await _one(connection, next(requests), seen, now)
@@ -102,7 +106,8 @@ def closed(port: int, senders: list[Iterator[bytes]], seconds: float) -> Seen:
     async def run() -> Seen:
         seen = Seen()
         ends_at = time.perf_counter() + seconds
-        await asyncio.gather(*(sender(requests, seen, ends_at) for requests in senders))
+        ported = zip(cycle(ports), senders, strict=False)
+        await asyncio.gather(*(sender(port, requests, seen, ends_at) for port, requests in ported))
         return seen
 
     return asyncio.run(run())

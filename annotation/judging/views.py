@@ -243,9 +243,12 @@ def _answer_at_once(request: HttpRequest, visitor: dict[str, Any]) -> HttpRespon
             justification=sent.justification,
             revision=sent.revision,
         )
+        # What is wrong with times is told in the study's language, which is not known here.
+        if held is None or _store_times_along(request, held, sent):
+            return None
+        return JsonResponse(_acknowledgement(held, sent.revision))
     except (forms.BadBodyError, OperationalError, InterfaceError):
         return None
-    return None if held is None else JsonResponse(_acknowledgement(held, sent.revision))
 
 
 @partial(_stores, at_once=_answer_at_once)
@@ -261,7 +264,21 @@ def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
         revision=sent.revision,
         now=timezone.now(),
     )
-    return _saved(stored)
+    return _saved(stored) | _store_times_along(request, held, sent)
+
+
+def _store_times_along(request: HttpRequest, held: Assignment, sent: forms.AnswerData) -> dict[str, Any]:
+    """Store viewing times that came with an answer. Times that cannot be stored do not undo the answer: say so."""
+    if not sent.has_times:
+        return {}
+    try:
+        along = forms.times(request)
+        answers.record_times(assignment=held, visit=along.visit, times=along.times, now=timezone.now())
+    except (problems.BadAnswer, forms.BadBodyError) as problem:
+        return {"times": {"problem": "bad", "message": str(problem)}}
+    except WorkProblem:
+        return {"times": {"problem": "closed"}}
+    return {}
 
 
 @_stores

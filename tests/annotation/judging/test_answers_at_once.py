@@ -53,6 +53,29 @@ def test_one_statement_does_it_all(known: JudgingPage, name: str) -> None:
     assert (Judgment.objects.get().revision, ItemTime.objects.count()) == ((2, 0) if name == "answer" else (1, 1))
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_times_that_come_with_an_answer_are_stored_after_it(known: JudgingPage, is_known: bool) -> None:
+    if not is_known:
+        sessions._remembered.clear()
+    body = body_of(known, "answer") | known.times()
+    with CaptureQueriesContext(connection) as seen:
+        response = known.post("answer", body)
+    assert (response.status_code, "times" in response.json()) == (200, False)
+    assert (len(seen) == 2) == is_known
+    time = ItemTime.objects.get()
+    assert (time.assignment, time.looks, Judgment.objects.get().revision) == (known.mine, 2, 2)
+    # Sent again because the acknowledgement was lost: nothing counts twice.
+    assert known.post("answer", body).json()["saved"]
+    assert (ItemTime.objects.get().looks, Judgment.objects.get().revision) == (2, 2)
+
+
+@pytest.mark.parametrize("times", [{"times": 1}, {"visit": "", "times": []}, {"visit": "a", "times": [{"item": 0}]}])
+def test_times_that_cannot_be_stored_do_not_undo_their_answer(known: JudgingPage, times: dict[str, Any]) -> None:
+    said = known.post("answer", body_of(known, "answer") | times).json()
+    assert (said["saved"], said["revision"], said["times"]["problem"]) == (True, 2, "bad")
+    assert (ItemTime.objects.count(), Judgment.objects.get().revision) == (0, 2)
+
+
 def test_the_first_request_of_a_session_is_stored_too(sheet: JudgingPage) -> None:
     sessions._remembered.clear()
     with CaptureQueriesContext(connection) as seen:
