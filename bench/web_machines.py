@@ -1,9 +1,9 @@
 """Two web machines against one, with the same database: answers a second of people who judge.
 
-A web machine is a web process of its own, with a folder of its own, that gets a fixed share of a core (`SHARE`). Database
-and load have the rest of this machine, so that the web is the limit, as it is on machines of its own. This shows that
-web processes do not wait for each other. It does not show how many of them one PostgreSQL can serve, which is why the
-time that it took is printed too.
+A web machine is a web process with a folder of its own, that gets a fixed share of a core (`SHARE`). Database and load
+have the rest of this machine, so that the web is the limit, as it is on machines of its own. This shows that web
+processes do not wait for each other. It does not show how many of them one PostgreSQL can serve, which is why the time
+that it took is printed too.
 """
 
 from __future__ import annotations
@@ -27,16 +27,14 @@ from crowdrag.runtime.data_folder import DataFolder
 #: Of a core; connections to each machine; seconds of each measurement; measurements of one and of two, in turn.
 SHARE, CONNECTIONS, SECONDS, ROUNDS = 0.15, 20, 8.0, 3
 TARGET = 1.8
-# Seconds between two looks at the time that a process has used, and the most that it may save up while it has nothing to do.
+# Seconds between two looks at the time that a process has used, and the most that it may save up while it is idle.
 PERIOD, SAVED = 0.004, 0.02
 
 
 def run() -> Iterator[dict]:
     """Measure once in a separate folder."""
     judging.PEOPLE = (2 * CONNECTIONS,)
-    # As on machines of their own, where these are settings of the whole system.
-    variables = {"WEB_WORKERS": "1", "SESSION_COOKIE_NAME": "session", "CSRF_COOKIE_NAME": "csrf"}
-    with system(**variables) as folder, ExitStack() as stack:
+    with system(WEB_WORKERS="1") as folder, ExitStack() as stack:
         here = judging._world()
         servers = []
         for _ in range(2):
@@ -65,11 +63,16 @@ def _compared(ports: list[int], pids: list[int], people: list[Iterator[bytes]], 
         "name": f"two web machines with {SHARE:g} of a core each, over one",
         "ratio": statistics.median(two) / statistics.median(one),
         "target": TARGET,
-        "detail": f"{', '.join(f'{a:.0f}/{b:.0f}' for a, b in zip(one, two, strict=True))} answers and reports of times a "
-        f"second in turn, {errors} errors, PostgreSQL {statistics.median(database) * 1000:.2f} ms of a core for each, "
+        "detail": f"{', '.join(f'{a:.0f}/{b:.0f}' for a, b in zip(one, two, strict=True))} requests a second in turn, "
+        f"{errors} errors, PostgreSQL {statistics.median(database) * 1000:.2f} ms of a core for each, "
         f"load average {os.getloadavg()[0]:.1f}",
     }
-    yield {"name": "answers without an error, from both machines", "ratio": float(not errors), "target": 1, "detail": ""}
+    yield {
+        "name": "answers without an error, from both machines",
+        "ratio": float(not errors),
+        "target": 1,
+        "detail": "",
+    }
 
 
 def _worker(master: int) -> int:

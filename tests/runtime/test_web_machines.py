@@ -26,7 +26,6 @@ from tests.runtime.conftest import eventually, free_port
 from tests.writing.editor.served_editor import CSRF, Server
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.extended, pytest.mark.timeout(300)]
-COOKIES = {"SESSION_COOKIE_NAME": "session", "CSRF_COOKIE_NAME": "csrf"}
 CONTENT = b'{"id": "1", "query": "why"}\n'
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 PROXY = """
@@ -66,14 +65,18 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.fixture
 def machines(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Server]]:
-    for name, value in {**COOKIES, "WEB_WORKERS": "1", "CROWDRAG_PROXIES": "1"}.items():
-        monkeypatch.setenv(name, value)
+    for name in ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WEB_WORKERS", "1")
+    monkeypatch.setenv("CROWDRAG_PROXIES", "1")
     database = str(connection.settings_dict["NAME"])
     made = [Server(tmp_path / name, database, CROWDRAG_DATA_DIR=str(tmp_path / name)) for name in ("one", "two")]
     try:
         for server in made:
             server.start()
             server.await_answer()
+        # By name, their cookies are those of one system, although their folders differ.
+        assert len({server.cookies("") for server in made}) == 1
         yield made
     finally:
         for server in made:
@@ -100,14 +103,16 @@ def proxy(machines: list[Server], tmp_path: Path) -> Iterator[int]:
 Ask = Callable[..., tuple[int, str, bytes]]
 
 
-def asking(ports: Iterator[int], client: Client) -> Ask:
+def asking(ports: Iterator[int], place: Server, client: Client) -> Ask:
     """Return a function that sends a browser's requests to one port after the other.
 
     It returns the status, the machine that answered if a proxy says so, and the body.
     """
-    cookies = f"session={client.session.session_key}; csrf={CSRF}"
+    cookies = place.cookies(str(client.session.session_key))
 
-    def ask(method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> tuple[int, str, bytes]:
+    def ask(
+        method: str, path: str, body: bytes | None = None, kind: str = "application/json"
+    ) -> tuple[int, str, bytes]:
         line = http.client.HTTPConnection("127.0.0.1", next(ports), timeout=30)
         headers = {"Host": "localhost", "Cookie": cookies, "X-CSRFToken": CSRF, "Content-Type": kind}
         line.request(method, path, body, headers)
@@ -119,10 +124,10 @@ def asking(ports: Iterator[int], client: Client) -> Ask:
     return ask
 
 
-def work(ports: Callable[[], Iterator[int]]) -> set[str]:
+def work(ports: Callable[[], Iterator[int]], place: Server) -> set[str]:
     """Let a judge and a researcher use all machines in turn; return those that a proxy named."""
     sheet = JudgingPage(per_questionnaire=3)
-    ask = asking(ports(), sheet.client)
+    ask = asking(ports(), place, sheet.client)
     seen = set()
     for revision in range(1, 7):
         body = json.dumps(sheet.answer(value=(-1) ** revision, revision=revision)).encode()
@@ -137,9 +142,13 @@ def work(ports: Callable[[], Iterator[int]]) -> set[str]:
     body = json.dumps(sheet.answer(value=1, revision=7)).encode()
     assert [ask("POST", sheet.address("answer"), body)[0] for _ in range(4)] == [403] * 4
 
-    researcher = asking(ports(), signed_in(sheet.world.study))
+    researcher = asking(ports(), place, signed_in(sheet.world.study))
     uploads = reverse("api_uploads", args=[sheet.world.study.slug])
-    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n' + CONTENT + b"\r\n--edge--\r\n"
+    part = (
+        b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n'
+        + CONTENT
+        + b"\r\n--edge--\r\n"
+    )
     for number in range(1, 5):
         assert researcher("POST", uploads, part, "multipart/form-data; boundary=edge")[0] == 201
         listed = [json.loads(researcher("GET", uploads)[2]) for _ in range(2)]
@@ -158,12 +167,12 @@ def stored_files(endpoint: str) -> list[bytes]:
 
 
 def test_two_machines_are_one_system(machines: list[Server], bucket: str) -> None:
-    work(lambda: cycle(server.port for server in machines))
+    work(lambda: cycle(server.port for server in machines), machines[0])
     assert stored_files(bucket) == [CONTENT] * 4
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not here")
 def test_two_machines_behind_nginx_are_one_system(machines: list[Server], bucket: str, proxy: int) -> None:
-    seen = work(lambda: cycle([proxy]))
+    seen = work(lambda: cycle([proxy]), machines[0])
     assert seen == {f"127.0.0.1:{server.port}" for server in machines}
     assert stored_files(bucket) == [CONTENT] * 4
