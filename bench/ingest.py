@@ -75,12 +75,12 @@ def _measured(folder: DataFolder) -> list[dict]:
 def _rates(port: int, writers: list[Iterator[bytes]]) -> list[tuple[float, float]]:
     bare = [_same(_load.request("/bare/", _body(0, 0))) for _ in writers]
     for senders in (writers, bare):
-        _load.closed(port, senders, 2.0)
+        _load.closed([port], senders, 2.0)
     rates = []
     for _ in range(ROUNDS):
         found = []
         for senders in (writers, bare):
-            seen = _load.closed(port, senders, SECONDS)
+            seen = _load.closed([port], senders, SECONDS)
             assert not seen.errors, seen.errors[:3]
             found.append(len(seen.seconds) / SECONDS)
         rates.append((found[0], found[1]))

@@ -1,4 +1,6 @@
-"""People who judge: 200 and 1,000 at once, each an answer every 3 s, a report of times every 15, the page every minute.
+"""People who judge: 200 and 1,000 at once, each an answer every 3 s, the page every minute.
+
+Every 15 s, an answer takes the times of items along, as the page does.
 
 Separate database and broker, gunicorn as in `crowdrag up`, and the load share this machine's cores.
 """
@@ -43,7 +45,7 @@ def _measured(server: Server, people: list[Iterator[bytes]]) -> list[dict]:
 
     before = Judgment.objects.count(), ItemTime.objects.count()
     connection.close()
-    rate = len(people) * (1 / EVERY + 1 / REPORTS_EVERY + 1 / OPENS_EVERY)
+    rate = len(people) * (1 / EVERY + 1 / OPENS_EVERY)
     seen = _load.opened(server.port, people, rate, LASTING)
     stored = Judgment.objects.count() - before[0], ItemTime.objects.count() - before[1]
     connection.close()
@@ -92,13 +94,13 @@ def _people(here: World, server: Server) -> list[Iterator[bytes]]:
 
 
 def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Iterator[bytes]:
-    """Yield one judge's requests: each answer, then changes of answers; between them, time reports and page loads."""
+    """Yield one judge's requests: each answer, then changes of answers; some with times; between them, page loads."""
     from django.urls import reverse
 
     from tests.writing.editor.served_editor import CSRF
 
     where = [here.study.slug, here.campaign.pk, mine.external_id]
-    page, answer, time = (reverse(f"judging_{name}", args=where) for name in ("questionnaire", "answer", "time"))
+    page, answer = (reverse(f"judging_{name}", args=where) for name in ("questionnaire", "answer"))
     headers = f"Cookie: {cookies}\r\nX-CSRFToken: {CSRF}\r\n"
     asked = [(item.pk, dimension.pk) for item, dimension in here.questions(mine)]
     each, opens = round(REPORTS_EVERY / EVERY), round(OPENS_EVERY / EVERY)
@@ -109,11 +111,11 @@ def _requests(here: World, mine: Assignment, cookies: str, number: int) -> Itera
             item, dimension = asked[n % len(asked)]
             revision = n // len(asked) + 1
             said = {"item": item, "dimension": dimension, "value": (-1) ** revision, "revision": revision}
-            yield _load.request(answer, json.dumps(said).encode(), headers)
             n += 1
             if n % each == 0:
                 times = [{"item": item, "active": 0.1 * n, "away": 0, "looks": 1, "leaves": 0, "changes": 1}]
-                yield _load.request(time, json.dumps({"visit": "bench", "times": times}).encode(), headers)
+                said |= {"visit": "bench", "times": times}
+            yield _load.request(answer, json.dumps(said).encode(), headers)
             # Spread over time, not all at the same moment.
             if (n + number) % opens == 0:
                 yield _load.request(page, b"", f"{headers}Accept-Encoding: gzip\r\n", "GET")

@@ -48,10 +48,11 @@ def row(statement: str, parameters: dict[str, Any]) -> Row | None:
 
 
 def first_row(statement: str, parameters: dict[str, Any]) -> Row | None:
-    """Return the first row of the first statement of a request, which must only read.
+    """Return the first row of the first statement of a request, which has no further effect if it runs twice.
 
     It takes the place of Django's check of the connection (`CONN_HEALTH_CHECKS`), which is a statement of its own: if
-    the server has closed the connection since the last request, the statement runs again on a new one.
+    the server has closed the connection since the last request, the statement runs again on a new one. What it stores
+    may have been stored by the first try, so the second may find nothing to do.
     """
     checked: Any = connection  # the stubs do not know the check
     is_unchecked = checked.connection is not None and checked.health_check_enabled and not checked.health_check_done

@@ -18,6 +18,7 @@ from psycopg.types.numeric import Int8
 from crowdrag import prepared_statements
 from crowdrag.assignments.lifecycle import storable_text
 from crowdrag.assignments.problems import LeftStudy
+from crowdrag.studies.access import VISITOR
 
 from ..enums import AssignmentState
 from ..models import (
@@ -55,6 +56,17 @@ HELD: Final = """
             )
         FOR NO KEY UPDATE OF mine
     )"""
+# The same, found by the address and the session of a request: such a statement is all that an answer needs.
+HELD_BY_VISITOR: Final = f"""
+    {VISITOR}, held AS (
+        SELECT mine.id, mine.state, mine.lease_until, mine.assigned_at, mine.questionnaire_id
+        FROM visitor JOIN annotation_assignment mine ON mine.participant_id = visitor.id
+        JOIN annotation_questionnaire asked_for ON asked_for.id = mine.questionnaire_id
+        JOIN annotation_campaign open_one ON open_one.id = asked_for.campaign_id AND open_one.has_slots
+        WHERE mine.external_id = %(external_id)s AND open_one.id = %(campaign)s
+            AND mine.state = ANY(%(takes)s::text[])
+        FOR NO KEY UPDATE OF mine
+    )"""  # noqa: S608 -- constants
 _ASKED: Final = """
     asked AS (
         SELECT held.*, c.lease_minutes FROM held
@@ -69,9 +81,9 @@ _ASKED: Final = """
                 AND d.options @> jsonb_build_array(jsonb_build_object('value', %(value)s))
         )
     )"""
-_STORED: Final = "SELECT stored.id, state, lease_until, lease_minutes FROM stored, asked"
+_STORED: Final = "SELECT stored.id, asked.id, state, lease_until, lease_minutes FROM stored, asked"
 _FIRST: Final = f"""
-    WITH {HELD}, {_ASKED}, stored AS (
+    {_ASKED}, stored AS (
         INSERT INTO annotation_judgment (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at,
             revision, external_id)
         SELECT id, %(item)s, %(dimension)s, %(value)s, 0, %(justification)s, %(now)s, 1, '' FROM asked
@@ -81,7 +93,7 @@ _FIRST: Final = f"""
     {_STORED}
 """  # noqa: S608 -- constants
 _NEXT: Final = f"""
-    WITH {HELD}, {_ASKED}, stored AS (
+    {_ASKED}, stored AS (
         UPDATE annotation_judgment given
         SET value = %(value)s, justification = %(justification)s, judged_at = %(now)s, revision = %(revision)s
         FROM asked
@@ -91,6 +103,7 @@ _NEXT: Final = f"""
     )
     {_STORED}
 """  # noqa: S608 -- constants
+_ANSWER: Final = {held: (f"WITH {held}, {_FIRST}", f"WITH {held}, {_NEXT}") for held in (HELD, HELD_BY_VISITOR)}
 TAKEN: Final = "{" + ",".join(sorted(state.value for state in TAKES)) + "}"
 
 
@@ -121,28 +134,49 @@ def answer(
             _("Your reason is too long. It can have at most %(n)s characters.") % {"n": LONGEST_JUSTIFICATION}
         )
     _check_revision(revision)
-    stored = _stored(assignment, item, dimension, value, justification, revision, now)
-    return stored or _look_closer(assignment, item, dimension, value, justification, revision, now)
+    row = _store(HELD, held_parameters(assignment), item, dimension, value, justification, revision, now)
+    if row is None:
+        return _look_closer(assignment, item, dimension, value, justification, revision, now)
+    key, _assignment, state, lease_until, minutes = row
+    return Judgment(
+        pk=key, assignment=as_it_is(assignment, state, lease_until, minutes, now), item_id=item, dimension_id=dimension,
+        value=value, revision=revision, justification=justification, judged_at=now,
+    )  # fmt: skip
 
 
-def _stored(
-    assignment: Assignment, item: int, dimension: int, value: int, justification: str, revision: int, now: datetime
-) -> Judgment | None:
-    """Store an answer with the prepared statement; return None if that fails for any reason."""
+def answer_at_once(
+    *, visitor: dict[str, Any], item: int, dimension: int, value: int, justification: str, revision: int
+) -> Assignment | None:
+    """Store an answer by the statement that also checks session and participant; return the assignment, lease renewed.
+
+    Return None if nothing was stored. Then `answer` stores it or tells why not. `visitor` has the parameters of
+    `HELD_BY_VISITOR`.
+    """
+    justification = storable_text(justification).strip()
+    if len(justification) > LONGEST_JUSTIFICATION or not 1 <= revision <= MOST_REVISIONS:
+        return None
+    now = visitor["now"]
+    held = visitor | {"takes": TAKEN}
+    row = _store(HELD_BY_VISITOR, held, item, dimension, value, justification, revision, now)
+    if row is None:
+        return None
+    _key, key, state, lease_until, minutes = row
+    assignment = Assignment(pk=key, external_id=visitor["external_id"])
+    return as_it_is(assignment, state, lease_until, minutes, now)
+
+
+def _store(
+    held: str, found_by: dict[str, Any], item: int, dimension: int, value: int, justification: str, revision: int,
+    now: datetime,
+) -> prepared_statements.Row | None:  # fmt: skip
+    """Store an answer with a prepared statement; return None if that fails for any reason."""
     numbers = {"item": item, "dimension": dimension, "value": value, "revision": revision}
     if not all(type(number) is int and -(2**31) <= number < 2**63 for number in numbers.values()):
         return None
     content = {"justification": justification, "now": now}
-    parameters = {**held_parameters(assignment), **{name: Int8(number) for name, number in numbers.items()}, **content}
-    row = prepared_statements.row(_FIRST if revision == 1 else _NEXT, parameters)
-    if row is None:
-        return None
-    key, state, lease_until, minutes = row
-    assignment = as_it_is(assignment, state, lease_until, minutes, now)
-    return Judgment(
-        pk=key, assignment=assignment, item_id=item, dimension_id=dimension, value=value, revision=revision,
-        justification=justification, judged_at=now,
-    )  # fmt: skip
+    parameters = {**found_by, **{name: Int8(number) for name, number in numbers.items()}, **content}
+    first, following = _ANSWER[held]
+    return prepared_statements.first_row(first if revision == 1 else following, parameters)
 
 
 def held_parameters(assignment: Assignment) -> dict[str, Any]:
@@ -285,8 +319,8 @@ MOST: Final = 1_000_000
 _COLUMNS: Final = ("items", "active", "away", "looks", "leaves", "changes")
 
 # One statement stores a whole report, like `answer` above. Rows are stored in the order of items.
-_STORE = f"""
-    WITH {HELD}, told AS (
+_REPORT: Final = """
+    told AS (
         SELECT * FROM unnest(%(items)s::bigint[], %(active)s::float8[], %(away)s::float8[], %(looks)s::int[],
             %(leaves)s::int[], %(changes)s::int[]) AS t (item, active, away, looks, leaves, changes)
     ), theirs AS (
@@ -309,7 +343,7 @@ _STORE = f"""
         FROM theirs, told
         WHERE (
             SELECT count(DISTINCT other.visit) FROM annotation_itemtime other
-            WHERE other.assignment_id = %(assignment)s AND other.visit <> %(visit)s::text
+            WHERE other.assignment_id = theirs.id AND other.visit <> %(visit)s::text
         ) < %(most)s
         ORDER BY item
         ON CONFLICT (assignment_id, item_id, visit) DO UPDATE SET
@@ -320,8 +354,9 @@ _STORE = f"""
             changes = greatest(annotation_itemtime.changes, excluded.changes),
             last_at = greatest(annotation_itemtime.last_at, excluded.last_at)
     )
-    SELECT state, lease_until, lease_minutes FROM theirs
-"""  # noqa: S608 -- constants
+    SELECT id, state, lease_until, lease_minutes FROM theirs
+"""
+_REPORTS: Final = {held: f"WITH {held}, {_REPORT}" for held in (HELD, HELD_BY_VISITOR)}
 
 
 def record_times(
@@ -335,6 +370,30 @@ def record_times(
     ------
     BadAnswer, HandedIn, LeftStudy
     """
+    parameters = {**held_parameters(assignment), **_report_parameters(visit, times), "now": now}
+    row = prepared_statements.first_row(_REPORTS[HELD], parameters)
+    if row is None:
+        _refuse(assignment)
+    _key, state, lease_until, minutes = row
+    return as_it_is(assignment, state, lease_until, minutes, now)
+
+
+def record_times_at_once(
+    *, visitor: dict[str, Any], visit: str, times: Sequence[Mapping[str, Any]]
+) -> Assignment | None:
+    """Do the same for a visitor, as `answer_at_once` does; return None if `record_times` has to tell why not."""
+    try:
+        report = _report_parameters(visit, times)
+    except problems.BadAnswer:
+        return None
+    row = prepared_statements.first_row(_REPORTS[HELD_BY_VISITOR], visitor | {"takes": TAKEN} | report)
+    if row is None:
+        return None
+    key, state, lease_until, minutes = row
+    return as_it_is(Assignment(pk=key), state, lease_until, minutes, visitor["now"])
+
+
+def _report_parameters(visit: str, times: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if not isinstance(visit, str) or not visit or len(visit) > LONGEST_VISIT_NAME or visit != storable_text(visit):
         raise problems.BadAnswer(
             _("The name of a visit can have at most %(n)s characters.") % {"n": LONGEST_VISIT_NAME}
@@ -345,12 +404,7 @@ def record_times(
     rows = dict(_parse_times(each) for each in times)
     columns = zip(*((item, *numbers) for item, numbers in rows.items()), strict=True) if rows else ((),) * len(_COLUMNS)
     arrays = {name: prepared_statements.array(values) for name, values in zip(_COLUMNS, columns, strict=True)}
-    parameters = {**held_parameters(assignment), **arrays, "visit": visit, "most": Int8(MOST_VISITS), "now": now}
-    row = prepared_statements.row(_STORE, parameters)
-    if row is None:
-        _refuse(assignment)
-    state, lease_until, minutes = row
-    return as_it_is(assignment, state, lease_until, minutes, now)
+    return {**arrays, "visit": visit, "most": Int8(MOST_VISITS)}
 
 
 @transaction.atomic

@@ -19,13 +19,14 @@ class BadBodyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class AnswerData:
-    """An answer to a dimension of an item."""
+    """An answer to a dimension of an item; `has_times` if viewing times came along, which `times` reads."""
 
     item: int
     dimension: int
     value: int
     justification: str
     revision: int
+    has_times: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def answer(request: HttpRequest) -> AnswerData:
     fields = _body(request)
     numbers = (_number(fields, name) for name in ("item", "dimension", "value", "revision"))
     item, dimension, value, revision = numbers
-    return AnswerData(item, dimension, value, _text(fields, "justification"), revision)
+    return AnswerData(item, dimension, value, _text(fields, "justification"), revision, "times" in fields)
 
 
 def check(request: HttpRequest) -> CheckData:
@@ -92,7 +93,7 @@ def problem(request: HttpRequest) -> ProblemData:
 
 
 def times(request: HttpRequest) -> TimesData:
-    """Read the times of a visit."""
+    """Read the times of a visit, sent alone or with an answer."""
     fields = _body(request)
     rows = fields.get("times")
     if not isinstance(rows, list) or len(rows) > MOST_TIMES or not all(isinstance(each, dict) for each in rows):

@@ -1,7 +1,7 @@
 """A judge's pages: start, questionnaire with its requests, outcome."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +17,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_POST
 
 from crowdrag.assignments.problems import LeftStudy, WorkProblem
-from crowdrag.studies.access import Row, consented_page, own_row_page, participant_page
+from crowdrag.studies.access import AtOnce, Row, consented_page, own_row_page, participant_page
 from crowdrag.studies.entry import links
 from crowdrag.studies.models import Participant
 from writing.assignments.forms import ReturnForm
@@ -216,10 +216,12 @@ def passages(
 BAD, FORBIDDEN, CONFLICT, INCOMPLETE, BUSY = 400, 403, 409, 422, 503
 
 
-def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Callable[..., HttpResponseBase]:
+def _stores(
+    store: Callable[[HttpRequest, Assignment], dict[str, Any]], at_once: AtOnce | None = None
+) -> Callable[..., HttpResponseBase]:
     """Turn a function that stores something and returns its result into a view of the judge's own questionnaire."""
 
-    @own_row_page(leases.OWN_ASSIGNMENT)
+    @own_row_page(leases.OWN_ASSIGNMENT, at_once)
     @require_POST
     @wraps(store)
     def page(request: HttpRequest, participant: Participant, row: Row) -> HttpResponse:
@@ -229,7 +231,27 @@ def _stores(store: Callable[[HttpRequest, Assignment], dict[str, Any]]) -> Calla
     return page
 
 
-@_stores
+def _answer_at_once(request: HttpRequest, visitor: dict[str, Any]) -> HttpResponse | None:
+    """Store an answer in one statement. In all other cases, `answer` does it again or tells what is wrong."""
+    try:
+        sent = forms.answer(request)
+        held = answers.answer_at_once(
+            visitor=visitor,
+            item=sent.item,
+            dimension=sent.dimension,
+            value=sent.value,
+            justification=sent.justification,
+            revision=sent.revision,
+        )
+        # What is wrong with times is told in the study's language, which is not known here.
+        if held is None or _store_times_along(request, held, sent):
+            return None
+        return JsonResponse(_acknowledgement(held, sent.revision))
+    except (forms.BadBodyError, OperationalError, InterfaceError):
+        return None
+
+
+@partial(_stores, at_once=_answer_at_once)
 def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store an answer."""
     sent = forms.answer(request)
@@ -242,7 +264,21 @@ def answer(request: HttpRequest, held: Assignment) -> dict[str, Any]:
         revision=sent.revision,
         now=timezone.now(),
     )
-    return _saved(stored)
+    return _saved(stored) | _store_times_along(request, held, sent)
+
+
+def _store_times_along(request: HttpRequest, held: Assignment, sent: forms.AnswerData) -> dict[str, Any]:
+    """Store viewing times that came with an answer. Times that cannot be stored do not undo the answer: say so."""
+    if not sent.has_times:
+        return {}
+    try:
+        along = forms.times(request)
+        answers.record_times(assignment=held, visit=along.visit, times=along.times, now=timezone.now())
+    except (problems.BadAnswer, forms.BadBodyError) as problem:
+        return {"times": {"problem": "bad", "message": str(problem)}}
+    except WorkProblem:
+        return {"times": {"problem": "closed"}}
+    return {}
 
 
 @_stores
@@ -273,12 +309,21 @@ def problem(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     return {"sent": True}
 
 
-@_stores
+def _time_at_once(request: HttpRequest, visitor: dict[str, Any]) -> HttpResponse | None:
+    """Store viewing times as `_answer_at_once` stores an answer."""
+    try:
+        sent = forms.times(request)
+        held = answers.record_times_at_once(visitor=visitor, visit=sent.visit, times=sent.times)
+    except (forms.BadBodyError, OperationalError, InterfaceError):
+        return None
+    return None if held is None else JsonResponse(_lease(held))
+
+
+@partial(_stores, at_once=_time_at_once)
 def time(request: HttpRequest, held: Assignment) -> dict[str, Any]:
     """Store the viewing times of items so far in one visit."""
     sent = forms.times(request)
-    now = answers.record_times(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now())
-    return {"lease_until": now.lease_until, "late": now.state != AssignmentState.ASSIGNED}
+    return _lease(answers.record_times(assignment=held, visit=sent.visit, times=sent.times, now=timezone.now()))
 
 
 @participant_page
@@ -301,9 +346,16 @@ def submit(request: HttpRequest, participant: Participant, campaign_id: int, ass
         return HttpResponse(status=302, headers={"Location": _address("judging_questionnaire", held)})
 
 
+def _lease(held: Assignment) -> dict[str, Any]:
+    return {"lease_until": held.lease_until, "late": held.state != AssignmentState.ASSIGNED}
+
+
 def _saved(stored: Judgment | CheckAnswer | ItemConfidence) -> dict[str, Any]:
-    held = stored.assignment
-    content = {"saved": True, "revision": stored.revision, "lease_until": held.lease_until}
+    return _acknowledgement(stored.assignment, stored.revision)
+
+
+def _acknowledgement(held: Assignment, revision: int) -> dict[str, Any]:
+    content = {"saved": True, "revision": revision, "lease_until": held.lease_until}
     return content | ({"late": True} if held.state != AssignmentState.ASSIGNED else {})
 
 

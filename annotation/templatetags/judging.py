@@ -11,6 +11,7 @@ from typing import Final
 from django import template
 from django.template.loader import get_template
 from django.utils import translation
+from django.utils.safestring import mark_safe
 
 from annotation.judging import questionnaire_content, response_layout
 
@@ -50,6 +51,12 @@ def question_field(question: questionnaire_content.Question, name: str, language
     if question.answer is not None and question.answer.justification:
         return _rendered(question, name, language)
     return _question(question, name, language, translation.get_language())
+
+
+@register.simple_tag
+def question_fields(questions: tuple[questionnaire_content.Question, ...], language: str) -> str:
+    """Return an item's questions like `question_field`, each named by its place on the page."""
+    return mark_safe("".join(question_field(question, question.place, language) for question in questions))  # noqa: S308
 
 
 @lru_cache(MOST_ITEMS)

@@ -141,6 +141,10 @@ def require_explicit() -> None:
 
 def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str]:
     """Return the variables that a CrowdRAG process needs besides those that are already set."""
+    keys = read_keys(folder)
+    # Cookies ignore ports: two systems on localhost must not log each other out. The machines of one system have the
+    # same keys, and must have the same cookies, wherever their folders are.
+    system = fingerprint(keys["SECRET_KEY"])
     variables = {
         "CROWDRAG_DATA_DIR": str(folder.root),
         "DJANGO_SETTINGS_MODULE": "crowdrag.settings",
@@ -149,11 +153,10 @@ def missing_variables(folder: DataFolder, *, llm_url: str = "") -> dict[str, str
         "CROWDRAG_LLM_URL": llm_url,
         # One machine uses plain HTTP locally; behind a proxy with TLS the operator sets HTTPS=true.
         "HTTPS": "false",
-        # Cookies ignore ports: two systems on localhost must not log each other out.
-        "SESSION_COOKIE_NAME": f"crowdrag_session_{folder.mark}",
-        "CSRF_COOKIE_NAME": f"crowdrag_csrf_{folder.mark}",
+        "SESSION_COOKIE_NAME": f"crowdrag_session_{system}",
+        "CSRF_COOKIE_NAME": f"crowdrag_csrf_{system}",
         "FILE_UPLOAD_TEMP_DIR": str(folder.temporary),
-        **read_keys(folder),
+        **keys,
     }
     return {name: os.environ.get(name) or value for name, value in variables.items()}
 

@@ -153,6 +153,9 @@ class Web(Service):
             "threads": threads,
             "timeout": "120",
             "graceful-timeout": "20",
+            # A judge sends an answer every few seconds, and need not connect for each. A proxy also keeps connections,
+            # and must be the one to close them: a request on a closed connection fails.
+            "keep-alive": "15",
             "max-requests": "20000",
             "max-requests-jitter": "2000",
             "worker-tmp-dir": str(self.folder.temporary),
@@ -163,8 +166,6 @@ class Web(Service):
         env = environment.missing_variables(self.folder, llm_url=self.llm_url)
         if self.drain:
             options["config"] = "python:crowdrag.runtime.graceful_shutdown"
-            # A proxy also keeps connections, and must be the one to close them: a request on a closed connection fails.
-            options["keep-alive"] = "15"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"
         env |= count_requests_in(self.folder)
         # The code is loaded once and shared by the processes.

@@ -29,11 +29,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_safe
 
-from crowdrag import prepared_statements, request_limits
+from crowdrag import prepared_statements, request_limits, sessions
 
 from . import activities, page_language
 from .enums import AuditedContent, ParticipantKind, Role
@@ -57,6 +58,8 @@ class OwnRow:
     parameters: Callable[..., dict[str, Any]]
 
 
+# Responds to a request by one statement with these parameters, or returns None.
+AtOnce = Callable[[HttpRequest, dict[str, Any]], HttpResponseBase | None]
 # Called for each access with `by`, `study`, `what`, `page`, and the keys of `participant` and `thing` (or None).
 AuditSink = Callable[..., object]
 # Responses that show no data: redirects, or no content.
@@ -81,6 +84,21 @@ def _participant_sql(columns: str = "", join: str = "") -> str:
 
 
 _PARTICIPANT_SQL = _participant_sql()
+
+# The participant of a session, for a statement that does all that a request needs. It finds nobody if the session has
+# ended or changed since this process read it, or if `_participant_sql` or `withdrawn_at` would keep them out.
+VISITOR = """
+    visitor AS (
+        SELECT person.id FROM studies_participant person JOIN studies_study study ON study.id = person.study_id
+        WHERE person.id = ANY(%(keys)s::bigint[]) AND study.slug = %(slug)s
+            AND person.erased_at IS NULL AND person.withdrawn_at IS NULL AND study.deletion_requested_at IS NULL
+            AND EXISTS (
+                SELECT FROM django_session session
+                WHERE session.session_key = %(session)s AND session.session_data = %(stored_session)s
+                    AND session.expire_date > %(now)s
+            )
+        ORDER BY person.id LIMIT 1
+    )"""
 
 ARCHIVED = "This study is archived, so it cannot be changed. An owner can restore it."
 
@@ -190,16 +208,23 @@ def participant_page(view: View) -> View:
     return checked
 
 
-def own_row_page(own: OwnRow) -> Callable[[View], View]:
+def own_row_page(own: OwnRow, at_once: AtOnce | None = None) -> Callable[[View], View]:
     """Let in participants like `participant_page`, and read a row of theirs in the same statement.
 
     The view gets the participant, and the row in place of the arguments of the URL. Without such a row, it is 404.
+
+    `at_once` may respond to a POST in place of the view by one statement that begins with `VISITOR`, and so checks the
+    session and the participant itself. It gets the statement's parameters so far, with those of the row. If it returns
+    None, nothing was decided, and the page is handled as usual.
     """
     statement = _participant_sql(f", {own.columns}", own.join)
 
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(request: HttpRequest, taking_part: str, **kwargs: Any) -> HttpResponseBase:
+            visitor = _visitor_parameters(request, taking_part) if at_once and request.method == "POST" else None
+            if at_once and visitor and (response := at_once(request, visitor | own.parameters(**kwargs))):
+                return response
             row = _session_row(request, statement, {"slug": taking_part} | own.parameters(**kwargs)) or ()
             participant, own_row = _read_participant(row), row[_PARTICIPANT_COLUMNS + _STUDY_COLUMNS :]
             if refused := _let_in(request, participant):
@@ -330,6 +355,22 @@ def _session_row(request: HttpRequest, statement: str, parameters: dict[str, Any
     if not keys:
         return None
     return prepared_statements.row(statement, {"keys": prepared_statements.array(list(keys))} | parameters)
+
+
+def _visitor_parameters(request: HttpRequest, slug: str) -> dict[str, Any] | None:
+    """Return the parameters of `VISITOR`; None if this process has not read the session lately."""
+    key = request.session.session_key
+    session = sessions.remembered(key)
+    keys = session.content.get(SESSION_PARTICIPANTS, {}).values() if session else ()
+    if session is None or not keys:
+        return None
+    return {
+        "session": key,
+        "stored_session": session.stored,
+        "keys": prepared_statements.array(list(keys)),
+        "slug": slug,
+        "now": timezone.now(),
+    }
 
 
 def _read_participant(row: Row | None) -> Participant | None:

@@ -28,9 +28,11 @@ export class Outbox extends EventTarget {
    * @param {Asked[]} questions and whatever else is kept and sent as answers are
    * @param {{answer: string, check: string, confidence: string}} urls
    * @param {import("./local-store.js").Kept} kept
+   * @param {Pick<import("./viewing-times.js").Times, "take" | "arrived"> | null} [times] whose reports go along with answers
    */
-  constructor(questions, urls, kept) {
+  constructor(questions, urls, kept, times = null) {
     super();
+    this.times = times;
     this.urls = urls;
     this.kept = kept;
     this.wake = new Wake();
@@ -117,8 +119,12 @@ export class Outbox extends EventTarget {
     entry.sent = true;
     this.#keep(row);
     if (this.phase === "saved") this.#set("saving");
-    const answer = await post(...this.#request(row.question, entry));
+    const [url, request] = this.#request(row.question, entry);
+    const report = url === this.urls.answer ? this.times?.take() : null;
+    const answer = await post(url, report ? { ...request, ...report } : request);
     const { status, body } = answer;
+    // Whatever becomes of the answer, a report that it took along and that was not stored is told again.
+    if (report) this.times?.arrived(report, { status: status === 200 ? 200 : 0, body });
     if (status === 200) this.#arrived(row, entry, body);
     else if (status === 409 && body.problem === "other") this.#other(row, body);
     else if ((status === 409 && body.problem === "closed") || status === 404) this.#close(body.next ?? "", false);

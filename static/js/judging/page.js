@@ -29,9 +29,9 @@ for (const init of [theme, dialogs, menus]) init(document);
 const questions = find();
 const kept = new Kept(assignment);
 const unsure = findUnsure();
-const outbox = new Outbox([...questions, ...unsure], { answer, check, confidence }, kept);
-const items = new Items(questions);
 const times = new Times(time, follow);
+const outbox = new Outbox([...questions, ...unsure], { answer, check, confidence }, kept, times);
+const items = new Items(questions);
 const deadline = new Deadline(() => times.renew(), tellLate);
 
 /** What an acknowledgement says besides. @param {{lease_until?: string | null, late?: boolean}} facts */

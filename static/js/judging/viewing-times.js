@@ -1,18 +1,22 @@
 /**
  * How long each item is before somebody's eyes. Counted while the page is in front, the item shown and somebody there: who
  * touches nothing for a while is taken to be away from then on. Sums of one opening of the page are told again and again;
- * the server keeps the greatest, so nothing is lost with a report, and nothing counts twice.
+ * the server keeps the greatest, so nothing is lost with a report, and nothing counts twice. A report that is due goes along
+ * with the next answer; it is sent alone only if there is no answer for a while.
  */
 
 import { postAsWriter as post } from "../editor/log/requests.js";
 
 const BEAT = 1_000;
 const TOLD_EVERY = 15_000;
+// Whoever judges answers more often than this.
+const ALONE_AFTER = 20_000;
 // Reading a page of text without touching anything takes no longer.
 const STILL = 120_000;
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "touchmove", "scroll"];
 
 /** @typedef {{active: number, away: number, looks: number, leaves: number, changes: number}} Sums */
+/** @typedef {{visit: string, times: ({item: number} & Sums)[]}} Report */
 
 export class Times {
   /** @param {string} url @param {(facts: any) => void} follow what an acknowledgement says */
@@ -26,6 +30,7 @@ export class Times {
     this.fresh = new Set();
     this.item = 0;
     this.last = performance.now();
+    this.toldAt = this.last;
     this.sign = this.last;
     this.present = true;
     this.gone = false;
@@ -58,8 +63,10 @@ export class Times {
     });
     addEventListener("pageshow", () => (this.gone = false));
     turn();
-    setInterval(() => this.#count(), BEAT);
-    setInterval(() => document.visibilityState === "visible" && void this.tell(), TOLD_EVERY);
+    setInterval(() => {
+      this.#count();
+      if (document.visibilityState === "visible" && performance.now() - this.toldAt >= ALONE_AFTER) void this.tell();
+    }, BEAT);
   }
 
   /** @param {HTMLElement} shown the step that is shown from now on */
@@ -76,15 +83,38 @@ export class Times {
 
   /** @param {boolean} [leaving] @returns {Promise<void>} */
   async tell(leaving = false) {
-    this.#count();
-    if (!this.fresh.size || this.over) return;
-    const items = [...this.fresh];
-    this.fresh.clear();
-    const times = items.map((item) => ({ item, ...rounded(this.#sums(item)) }));
-    const { status, body } = await post(this.url, { visit: this.visit, times }, leaving);
+    const report = this.#report();
+    if (!report) return;
+    const { status, body } = await post(this.url, report, leaving);
     if (status === 200) this.follow(body);
-    else if ([400, 404, 409].includes(status)) this.over = true;
-    else for (const item of items) this.fresh.add(item);
+    this.#settle(report, status);
+  }
+
+  /** @returns {Report | null} what the next answer takes along, if a report is due */
+  take() {
+    return performance.now() - this.toldAt >= TOLD_EVERY ? this.#report() : null;
+  }
+
+  /** Take the acknowledgement of an answer that took a report along. @param {Report} report @param {{status: number, body: any}} answer */
+  arrived(report, { status, body }) {
+    this.#settle(report, status === 200 && body.times?.problem ? 400 : status);
+  }
+
+  /** @returns {Report | null} what was not told yet */
+  #report() {
+    this.#count();
+    if (!this.fresh.size || this.over) return null;
+    const times = [...this.fresh].map((item) => ({ item, ...rounded(this.#sums(item)) }));
+    this.fresh.clear();
+    this.toldAt = performance.now();
+    return { visit: this.visit, times };
+  }
+
+  /** @param {Report} report @param {number} status */
+  #settle(report, status) {
+    if (status === 200) return;
+    if ([400, 404, 409].includes(status)) this.over = true;
+    else for (const { item } of report.times) this.fresh.add(item);
   }
 
   /** Tell the server that somebody is there, which moves the deadline. @returns {Promise<boolean>} whether it heard */

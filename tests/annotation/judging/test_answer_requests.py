@@ -136,6 +136,7 @@ def test_a_database_that_is_away_is_something_to_try_again(sheet: JudgingPage, m
     def away(**_fields: Any) -> None:
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr(answers, "answer", away)
+    for name in ("answer", "answer_at_once"):
+        monkeypatch.setattr(answers, name, away)
     response = sheet.post("answer", sheet.answer())
     assert (response.status_code, response.json()["problem"], response["Retry-After"]) == (503, "busy", "1")
