@@ -19,6 +19,7 @@ from ..experiments import erasure
 from ..inputs import arrays
 from ..inputs.models import Snapshot
 from ..methods.reference_metrics import encodings
+from ..methods.reusable_fits import FITS
 from ..releases.personal_data.models import PersonalDataFinding
 from ..reports import services as reports_services
 from ..tables.models import ResultTable
@@ -83,6 +84,8 @@ def _strip(snapshot: Snapshot, used: arrays.Inputs, pseudonym: str) -> None:
 
 
 def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
+    # Its arrays name nobody, but have a place for each participant.
+    ResultTable.objects.filter(run=run, name=FITS).delete()
     with pgtrigger.ignore("analysis.ResultTable:never_updated"):
         for table in ResultTable.objects.filter(run=run).order_by("pk"):
             kept = [row for row in table.rows if not _holds(row, pseudonym)]
