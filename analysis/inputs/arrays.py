@@ -280,16 +280,24 @@ class Inputs:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything except primary keys."""
-        return hashlib.sha256(b"".join(self._parts())).hexdigest()
+        sha = hashlib.sha256()
+        for part in self._parts():
+            sha.update(part)
+        return sha.hexdigest()
 
     def pack(self) -> bytes:
         """Return everything, including primary keys, compressed; `unpack` reads it."""
-        rows = [_bytes(self.pools[name].row) for name in sorted(self.pools)]
         parts = self._parts()
-        sizes = len(parts[0]).to_bytes(8, "little")
-        return zstandard.ZstdCompressor(level=6).compress(b"".join([sizes, *parts, *rows]))
+        parts = [
+            len(parts[0]).to_bytes(8, "little"),
+            *parts,
+            *(_bytes(self.pools[name].row) for name in sorted(self.pools)),
+        ]
+        # Part after part: together they may take a gigabyte.
+        compressor = zstandard.ZstdCompressor(level=3).compressobj(size=sum(len(part) for part in parts))
+        return b"".join([*(compressor.compress(part) for part in parts), compressor.flush()])
 
-    def _parts(self) -> list[bytes]:
+    def _parts(self) -> list[bytes | memoryview]:
         header = {
             "schema": self.schema,
             "pool": self.pool,
@@ -393,5 +401,5 @@ def _names(record: type) -> list[str]:
     return [field.name for field in fields(record)]
 
 
-def _bytes(array: Ints) -> bytes:
-    return np.ascontiguousarray(array, dtype="<i8").tobytes()
+def _bytes(array: Ints) -> memoryview:
+    return np.ascontiguousarray(array, dtype="<i8").data.cast("B")
