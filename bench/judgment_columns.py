@@ -33,10 +33,12 @@ _JUDGE = """
     JOIN annotation_campaigndimension d ON d.campaign_id = q.campaign_id
     WHERE q.campaign_id = %s AND NOT EXISTS (SELECT FROM annotation_judgment j WHERE j.assignment_id = a.id)
 """
-_SUM = """
-    UPDATE annotation_assignment a SET is_included = a.is_included
-    FROM annotation_questionnaire q WHERE q.id = a.questionnaire_id AND q.campaign_id = %s
+# The sums of the new assignments are those from before their judgments: they are made again.
+_FORGET = """
+    DELETE FROM annotation_judgmentsums s USING annotation_assignment a
+    WHERE s.assignment_id = a.id AND a.questionnaire_id >= %s
 """
+_SUM = "UPDATE annotation_assignment SET is_included = is_included WHERE questionnaire_id >= %s"
 
 
 def run() -> Iterator[dict]:
@@ -162,9 +164,7 @@ def _answer(study: Study, campaign: Campaign, questionnaires: list[Any]) -> None
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_JUDGE, [campaign.pk])
         cursor.execute("SET LOCAL session_replication_role = origin")
-        if len(questionnaires) > NEW:
-            cursor.execute(_SUM, [campaign.pk])
-        else:  # as in use, only the new ones change
-            cursor.execute(f"{_SUM} AND q.id >= %s", [campaign.pk, questionnaires[0].pk])
+        cursor.execute(_FORGET, [questionnaires[0].pk])
+        cursor.execute(_SUM, [questionnaires[0].pk])
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
