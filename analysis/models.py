@@ -1,7 +1,7 @@
 """Models of the analysis app."""
 
 from .experiments.models import CachedOutput, UnitResult
-from .inputs.models import LogMeasures, Snapshot
+from .inputs.models import JudgmentPart, LogMeasures, Snapshot
 from .methods.reference_metrics.models import Encoder, Encoding, SimilarityScore
 from .releases.models import Release, ReleaseFile, ReleaseLink, ReleasePerson, ReleaseTable
 from .releases.personal_data.models import PersonalDataFinding
@@ -11,6 +11,7 @@ __all__ = [
     "CachedOutput",
     "Encoder",
     "Encoding",
+    "JudgmentPart",
     "LogMeasures",
     "PersonalDataFinding",
     "Release",

@@ -1,6 +1,9 @@
 """All statistics of judgments at 100 times the paper's size, and those of texts at 10: time linear, within memory.
 
-Each size runs in a separate process, so that its peak memory can be measured. Times are processor times of one process.
+An update after 1,000 new judgments is measured at 20 times the paper's size, a million judgments. Judgments are made as
+arrays, as a run has them after reading. Each size runs in a separate process, so that its peak memory can be measured.
+Times are processor times of one process. Environment variable: CROWDRAG_BENCH_TIMES, the larger size (100; 212 are ten
+million judgments).
 """
 
 from __future__ import annotations
@@ -10,10 +13,16 @@ import os
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from bench._study import peak
 
-SMALL, LARGE = 10, 100
+if TYPE_CHECKING:
+    from analysis.inputs.arrays import Inputs
+    from analysis.methods.registry import Report
+
+SMALL, LARGE = 10, float(os.environ.get("CROWDRAG_BENCH_TIMES", "100"))
+UPDATED, NEW, UPDATE_SECONDS = 21.2, 1000, 10
 TEXTS_SMALL, TEXTS_LARGE = 1, 10
 LIMIT = 4 * 2**30
 #: Ten times the data exceed the processor's caches, so a little more than ten times the time still counts as linear.
@@ -21,10 +30,11 @@ GROWTH = 1.5
 
 
 def run() -> list[dict]:
-    """Measure judgments alone, then with texts."""
+    """Measure judgments alone, then with texts, then an update."""
     return [
         *_rows("judgments", _measured("judgments", SMALL), _measured("judgments", LARGE)),
         *_rows("judgments and texts", _measured("texts", TEXTS_SMALL), _measured("texts", TEXTS_LARGE)),
+        _update_row(_measured("update", UPDATED)),
     ]
 
 
@@ -48,6 +58,18 @@ def _rows(what: str, small: dict, large: dict) -> list[dict]:
             "detail": f"{large['bytes'] / 2**30:.2f} GB",
         },
     ]
+
+
+def _update_row(found: dict) -> dict:
+    for title, seconds in sorted(found["families"].items(), key=lambda item: -item[1])[:8]:
+        print(f"    {seconds:7.1f} s  {title}")
+    return {
+        "name": f"an update after {NEW:,} new judgments of {found['judgments']:,}: {UPDATE_SECONDS} s over its time",
+        "ratio": UPDATE_SECONDS / found["seconds"],
+        "target": 1,
+        "detail": f"{found['seconds']:.1f} s; the full analysis {found['full']:.1f} s; "
+        f"tables that differ from those of a full analysis: {', '.join(found['different']) or 'none'}",
+    }
 
 
 def _measured(what: str, size: float) -> dict:
@@ -81,6 +103,8 @@ def _work(what: str, size: float) -> dict:
         spent[at["title"]] = spent.get(at["title"], 0.0) + now - at["since"]
         at.update(title=message.partition(":")[0], since=now)
 
+    if what == "update":
+        return _updated(inputs, report) | {"families": spent}
     began = time.process_time()
     results = compute(inputs, settings=AnalysisSettings(), seed=0, texts=texts, report=report)
     report(0, 0, "")
@@ -89,6 +113,33 @@ def _work(what: str, size: float) -> dict:
         "bytes": peak(),
         "judgments": results.summary["judgments"],
         "families": spent,
+    }
+
+
+def _updated(inputs: Inputs, report: Report) -> dict:
+    """Analyse the judgments without the last ones, update, and compare with a full analysis of all of them."""
+    from analysis.inputs.arrays import unpack
+    from analysis.methods.registry import compute
+    from analysis.methods.reusable_fits import ReusableFits
+    from analysis.methods.settings import AnalysisSettings
+    from tests.analysis.analyses import synthetic_inputs
+
+    settings = AnalysisSettings()
+    before = synthetic_inputs.without_last(inputs, NEW)
+    base = compute(before, settings=settings, seed=0)
+    packed, stored = before.pack(), json.dumps(base.fits)
+    began = time.process_time()
+    earlier = ReusableFits(unpack(packed), json.loads(stored))
+    update = compute(inputs, settings=settings, seed=0, earlier=earlier, report=report)
+    report(0, 0, "")
+    inputs.pack()
+    seconds, began = time.process_time() - began, time.process_time()
+    full = compute(inputs, settings=settings, seed=0)
+    return {
+        "seconds": seconds,
+        "full": time.process_time() - began,
+        "judgments": update.summary["judgments"],
+        "different": [name for name, rows in update.tables.items() if rows != full.tables[name] and name != "mace"],
     }
 
 

@@ -16,9 +16,10 @@ from crowdrag.studies.models import Participant
 
 from ..archive import services as archive_services
 from ..experiments import erasure
-from ..inputs import arrays
+from ..inputs import arrays, columns
 from ..inputs.models import Snapshot
 from ..methods.reference_metrics import encodings
+from ..methods.reusable_fits import FITS
 from ..releases.personal_data.models import PersonalDataFinding
 from ..reports import services as reports_services
 from ..tables.models import ResultTable
@@ -32,14 +33,15 @@ REASON = "Somebody had their texts or judgments erased. Rows with their pseudony
 def erase(participant: Participant, now: datetime) -> None:
     """Remove a participant from results.
 
-    Runs that used their data become stale, and their rows are removed from the tables. Old exports, and output of
-    encoders and language models for their texts, are deleted.
+    Runs that used their data become stale, and their rows are removed from the tables. Their judgments are removed from
+    the columns that runs share. Old exports, and output of encoders and language models for their texts, are deleted.
 
     Votes and word counts stay in a run's snapshot under an anonymous name. Survey answers, measures of writing and
     payments are removed from it, as from the rest of the system. A running analysis may have read all of this already,
     so it starts over.
     """
     _begin_anew(participant, now)
+    columns.forget(participant)
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
         used = arrays.unpack(bytes(snapshot.payload))
         if _names(used, participant.external_id):
@@ -83,6 +85,8 @@ def _strip(snapshot: Snapshot, used: arrays.Inputs, pseudonym: str) -> None:
 
 
 def _forget(run: Run, pseudonym: str, responses: frozenset[str]) -> None:
+    # Its arrays name nobody, but have a place for each participant.
+    ResultTable.objects.filter(run=run, name=FITS).delete()
     with pgtrigger.ignore("analysis.ResultTable:never_updated"):
         for table in ResultTable.objects.filter(run=run).order_by("pk"):
             kept = [row for row in table.rows if not _holds(row, pseudonym)]

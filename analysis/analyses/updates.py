@@ -28,7 +28,7 @@ from ..inputs import queries, snapshots
 from ..inputs.arrays import Inputs
 from ..inputs.models import Snapshot
 from ..methods.registry import Results, compute
-from ..methods.reusable_fits import FITS, ReusableFits
+from ..methods.reusable_fits import FITS, ReusableFits, are_readable
 from ..methods.settings import AnalysisSettings
 from ..tables import run_tables
 from ..tables.models import ResultTable
@@ -58,10 +58,12 @@ def work(work: kinds.Work) -> Callable[[], None]:
     base = run_tables.full_analysis_of(run)
     if base is None:
         raise kinds.InputRejectedError([{"message": str(SUPERSEDED)}])
-    kept = {name: list(stored[0]) for name in (FITS, "gold", "grades") if (stored := _rows(base, name))}
-    if FITS not in kept:
-        raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
     settings = AnalysisSettings.read(base.parameters)
+    # Averaged labels are in the fits; otherwise they are compared with those of the tables.
+    names = (FITS,) if settings.averages else (FITS, "gold", "grades")
+    kept = {name: list(stored[0]) for name in names if (stored := _rows(base, name))}
+    if not are_readable(kept.get(FITS, ())):
+        raise kinds.InputRejectedError([{"message": str(NOT_KEPT)}])
     work.report(0, 0, "Reading the judgments")
     taken_at = timezone.now()
     mark = snapshots.inputs_fingerprint(run.study)

@@ -280,16 +280,20 @@ class Inputs:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything except primary keys."""
-        return hashlib.sha256(b"".join(self._parts())).hexdigest()
+        sha = hashlib.sha256()
+        for part in self._parts():
+            sha.update(part)
+        return sha.hexdigest()
 
     def pack(self) -> bytes:
         """Return everything, including primary keys, compressed; `unpack` reads it."""
-        rows = [_bytes(self.pools[name].row) for name in sorted(self.pools)]
         parts = self._parts()
+        rows = [_bytes(self.pools[name].row) for name in sorted(self.pools)]
         sizes = len(parts[0]).to_bytes(8, "little")
+        # At once: compressed part by part, the same inputs would give other bytes, and archives another digest.
         return zstandard.ZstdCompressor(level=6).compress(b"".join([sizes, *parts, *rows]))
 
-    def _parts(self) -> list[bytes]:
+    def _parts(self) -> list[bytes | memoryview]:
         header = {
             "schema": self.schema,
             "pool": self.pool,
@@ -393,5 +397,5 @@ def _names(record: type) -> list[str]:
     return [field.name for field in fields(record)]
 
 
-def _bytes(array: Ints) -> bytes:
-    return np.ascontiguousarray(array, dtype="<i8").tobytes()
+def _bytes(array: Ints) -> memoryview:
+    return np.ascontiguousarray(array, dtype="<i8").data.cast("B")

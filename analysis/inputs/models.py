@@ -1,9 +1,10 @@
-"""Snapshots of runs' inputs, and stored measures of writing logs."""
+"""Snapshots of runs' inputs, judgments in columns, and stored measures of writing logs."""
 
 import pgtrigger
 from django.db import models
 
 from crowdrag.jobs.models import Run
+from crowdrag.studies.models import Study
 from writing.models import WritingLog
 
 
@@ -21,6 +22,24 @@ class Snapshot(models.Model):
     responses = models.PositiveIntegerField()
     mark = models.JSONField(default=dict)
     payload = models.BinaryField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        triggers = [pgtrigger.Protect(name="never_updated", operation=pgtrigger.Update)]
+
+
+class JudgmentPart(models.Model):
+    """Judgments of some assignments of a study in columns, so that a run need not read them from their table.
+
+    Made and read by `columns`. `marks` says for which state of each assignment they are valid. Both are Parquet files;
+    `digest` is the SHA-256 of the payload.
+    """
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="+")
+    judgments = models.PositiveIntegerField()
+    marks = models.BinaryField()
+    payload = models.BinaryField()
+    digest = models.CharField(max_length=64)
     created_at = models.DateTimeField()
 
     class Meta:

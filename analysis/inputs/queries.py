@@ -1,19 +1,15 @@
 """Reading of a study's valid judgments into arrays.
 
-A judgment as a tuple of Python integers takes half a microsecond, a few hundred times as long as its bytes. Judgments
-are therefore read as columns of bytes (`columns`), which take a few dozen bytes each. A single statement reads them
-all, so that they are from one moment; topics, dimensions and texts never change.
+Judgments come as columns (`columns`), so that none of them is a Python object. They are read as of one moment; topics,
+dimensions and texts never change.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.core.exceptions import EmptyResultSet
-from django.db import connections
-from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, Sum
 from numpy.typing import NDArray
 
 from annotation.enums import CampaignKind, Inference, Judges
@@ -24,6 +20,7 @@ from annotation.models import (
     Dimension,
     Item,
     Judgment,
+    JudgmentSums,
     KnownLabel,
     PlatformSubmission,
     QuestionnaireItem,
@@ -31,59 +28,10 @@ from annotation.models import (
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from . import arrays, wages
+from . import arrays, columns, snapshots, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
-
-#: Rows whose first columns differ only in this many low bits are read together; memory is twice that of such a group.
-BITS = 20
-
-
-def read(rows: QuerySet[Any], fields: Mapping[str, str]) -> NDArray[Any]:
-    """Read integer columns.
-
-    Parameters
-    ----------
-    rows : QuerySet
-        In any order, which is not preserved.
-    fields : dict of str to str
-        Field of each column, never null. The first must be a primary key, or another well-distributed number.
-
-    Returns
-    -------
-    structured ndarray of int64, shape (n,)
-        One field for each name, sorted by the first column, read with one statement.
-    """
-    kind = [(name, np.int64) for name in fields]
-    try:
-        sql, parameters = rows.order_by().values_list(*fields.values()).query.sql_with_params()
-    except EmptyResultSet:  # Django recognises that no row can match
-        return np.empty(0, dtype=kind)
-    names = [f"column_{i}" for i in range(len(fields))]
-    sums = ", ".join(f"string_agg(int8send({name}::bigint), '')" for name in names)
-    query = f"SELECT {sums} FROM ({sql}) AS found({', '.join(names)}) GROUP BY {names[0]} >> {BITS}"  # noqa: S608
-    parts = []
-    with connections[rows.db].chunked_cursor() as cursor:
-        cursor.execute(query, parameters)
-        while some := cursor.fetchmany(1):
-            parts.append([np.frombuffer(column, dtype=">i8") for column in some[0]])
-    table = np.empty(sum(len(part[0]) for part in parts), dtype=kind)
-    for position, name in enumerate(fields):
-        table[name] = np.concatenate([part[position] for part in parts]) if parts else 0
-    return table[np.argsort(table[next(iter(fields))], kind="stable")]
-
-
-FIELDS = {
-    "row": "id",
-    "item": "item_id",
-    "questionnaire": "assignment__questionnaire_id",
-    "assignment": "assignment_id",
-    "coder": "assignment__participant_id",
-    "dimension": "dimension_id",
-    "value": "value",
-}
-
-Rows = NDArray[Any]
+from .columns import Judgments, Rows, read
 
 
 class NothingToAnalyseError(Exception):
@@ -111,26 +59,33 @@ class _Item:
 def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
     """Read the inputs of an analysis of this pool; the pool is empty if nobody has judged yet.
 
+    Judgments that no run has read before are kept in columns for the next run.
+
     Raises
     ------
     NothingToAnalyseError
         If there are neither valid responses nor valid judgments.
     """
     campaigns = _campaigns(study, pool)
-    rows = _judgments(study, campaigns)
+    with snapshots.one_moment():
+        judgments, renewal = columns.load(study, campaigns)
+    columns.keep(study, renewal)
+    return _inputs(study, pool, campaigns, judgments)
+
+
+def _inputs(study: Study, pool: str, campaigns: dict[int, str], judgments: Judgments) -> arrays.Inputs:
     items = _items(campaigns)
-    rows = rows[np.isin(rows["item"], np.fromiter(items, dtype=np.int64, count=len(items)))]
-    names = np.array([campaigns[items[item].campaign] for item in rows["item"].tolist()], dtype=object)
     main = pool.lower()
-    pool_names = (main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)
-    rows_by_pool = {name: rows[names == name] for name in pool_names if np.any(names == name)}
+    names = tuple(dict.fromkeys((main, EXPERT, POINTWISE, COMBINED, INDIVIDUAL)))
+    chosen_by_pool = _pools(judgments, campaigns, items, names)
     wrote = inputs_responses.load_responses(study)
-    if not rows_by_pool and not wrote.responses:
+    if not chosen_by_pool and not wrote.responses:
         raise NothingToAnalyseError
-    rows_by_pool.setdefault(main, rows[:0])
+    chosen_by_pool.setdefault(main, np.empty(0, dtype=np.int64))
     responses = wrote.responses
-    dimensions, index_by_pool = _dimensions(campaigns, rows_by_pool)
+    dimensions, index_by_pool = _dimensions(campaigns, judgments, chosen_by_pool)
     context = _Context(
+        judgments=judgments,
         items=items,
         participants=dict(Participant.objects.filter(study=study).values_list("id", "external_id")),
         dimensions=dimensions,
@@ -139,7 +94,7 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
         positions=_positions(campaigns),
         known=_known(campaigns),
     )
-    pools = {name: _pool(chosen, index_by_pool[name], context) for name, chosen in rows_by_pool.items()}
+    pools = {name: _pool(chosen, index_by_pool[name], context) for name, chosen in chosen_by_pool.items()}
     return arrays.Inputs(
         pool=main,
         topics=tuple(context.topics),
@@ -163,8 +118,9 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
 
 @dataclass(frozen=True)
 class _Context:
-    """Names and indices that all pools share."""
+    """Judgments, names and indices that all pools share."""
 
+    judgments: Judgments
     items: dict[int, _Item]
     participants: dict[int, str]
     dimensions: list[arrays.Dimension]
@@ -198,9 +154,17 @@ def _campaigns(study: Study, pool: str) -> dict[int, str]:
     return pools
 
 
-def _judgments(study: Study, campaigns: dict[int, str]) -> Rows:
-    counted = Judgment.objects.of_study(study).counted().filter(item__campaign__in=campaigns)
-    return read(counted, FIELDS)
+def _pools(
+    judgments: Judgments, campaigns: dict[int, str], items: dict[int, _Item], names: tuple[str, ...]
+) -> dict[str, NDArray[np.int64]]:
+    """Return the indices of each pool's judgments; those of items with excluded responses are left out."""
+    pool_of_item = np.full(len(judgments.items), -1, dtype=np.int8)
+    for place, pk in enumerate(judgments.items.tolist()):
+        if pk in items:
+            pool_of_item[place] = names.index(campaigns[items[pk].campaign])
+    pool = pool_of_item[judgments.item]
+    found = {name: np.flatnonzero(pool == number) for number, name in enumerate(names)}
+    return {name: chosen for name, chosen in found.items() if len(chosen)}
 
 
 def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
@@ -217,7 +181,7 @@ def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
 
 
 def _dimensions(
-    campaigns: dict[int, str], rows_by_pool: dict[str, Rows]
+    campaigns: dict[int, str], judgments: Judgments, chosen_by_pool: dict[str, NDArray[np.int64]]
 ) -> tuple[list[arrays.Dimension], dict[str, dict[int, int]]]:
     """Return the judged dimensions in questionnaire order, and by pool the index of each version.
 
@@ -226,14 +190,17 @@ def _dimensions(
     """
     campaign_dimensions = CampaignDimension.objects.filter(campaign__in=campaigns).values("dimension")
     position = dict(campaign_dimensions.annotate(first=Min("position")).values_list("dimension", "first"))
-    judged = {name: set(np.unique(rows["dimension"]).tolist()) for name, rows in rows_by_pool.items()}
+    judged = {
+        name: set(judgments.dimensions[_in_use(judgments.dimension[chosen], len(judgments.dimensions))[0]].tolist())
+        for name, chosen in chosen_by_pool.items()
+    }
     versions = Dimension.objects.filter(id__in=set().union(*judged.values()))
     ordered = sorted(
         versions.values_list("id", "name", "version", "label", "options"),
         key=lambda row: (position.get(row[0], len(position)), row[1], row[2]),
     )
     dimensions: dict[arrays.Dimension, int] = {}
-    index_by_pool: dict[str, dict[int, int]] = {name: {} for name in rows_by_pool}
+    index_by_pool: dict[str, dict[int, int]] = {name: {} for name in chosen_by_pool}
     for pool, present in judged.items():
         taken = set()
         for pk, name, version, label, options in ordered:
@@ -257,17 +224,27 @@ class _Positions:
 
     rows: Rows
 
-    def of(self, questionnaire: NDArray[np.int64], item: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the position of each judgment's item; 0 if its questionnaire does not contain it."""
-        if not len(self.rows):
+    def of(
+        self,
+        questionnaires: NDArray[np.int64],
+        items: NDArray[np.int64],
+        questionnaire: NDArray[np.int64],
+        item: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Return the position of each judgment's item; 0 if its questionnaire does not contain it.
+
+        `questionnaire` and `item` are indices in primary keys, of which those of the items are ascending.
+        """
+        distinct, place = np.unique(questionnaires, return_inverse=True)
+        held = np.isin(self.rows["item"], items) & np.isin(self.rows["questionnaire"], distinct)
+        rows = self.rows[held]
+        if not len(rows):
             return np.zeros(len(item), dtype=np.int64)
-        # Renumber items, so that a questionnaire and an item can be combined into one number.
-        items = np.unique(self.rows["item"])
-        held = self.rows["questionnaire"] * len(items) + np.searchsorted(items, self.rows["item"])
-        along = np.minimum(np.searchsorted(items, item), len(items) - 1)
-        keys = questionnaire * len(items) + along
-        positions = np.minimum(np.searchsorted(held, keys), len(held) - 1)
-        return np.where((held[positions] == keys) & (items[along] == item), self.rows["position"][positions], 0)
+        # Renumbered, so that a questionnaire and an item can be combined into one number.
+        keys = np.searchsorted(distinct, rows["questionnaire"]) * len(items) + np.searchsorted(items, rows["item"])
+        wanted = place[questionnaire] * len(items) + item
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[found] == wanted, rows["position"][found], 0)
 
 
 def _positions(campaigns: dict[int, str]) -> _Positions:
@@ -292,29 +269,33 @@ def _models(
     return tuple(sorted((name, str(model or name)) for name, model in named if name in names))
 
 
-def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arrays.Pool:
-    """Return a pool's judgments sorted by names, with votes numbered from 0 within unit and dimension."""
-    item_pks, item_place = np.unique(rows["item"], return_inverse=True)
-    units_of_items = [_unit(context.items[pk], context) for pk in item_pks.tolist()]
+def _pool(chosen: NDArray[np.int64], dimension_index: dict[int, int], context: _Context) -> arrays.Pool:
+    """Return some judgments sorted by names, with votes numbered from 0 within unit and dimension."""
+    judgments = context.judgments
+    item_places, item_place = _in_use(judgments.item[chosen], len(judgments.items))
+    item_pks = judgments.items[item_places].tolist()
+    units_of_items = [_unit(context.items[pk], context) for pk in item_pks]
     units = sorted(set(units_of_items), key=lambda unit: (unit[2], *unit))
     unit_place = {unit: i for i, unit in enumerate(units)}
     unit = np.array([unit_place[item_unit] for item_unit in units_of_items], dtype=np.int64)[item_place]
-    k = np.array([context.items[pk].k for pk in item_pks.tolist()], dtype=np.int64)[item_place]
-    coder_pks, coder_place = np.unique(rows["coder"], return_inverse=True)
+    assignments, assignment = _in_use(judgments.assignment[chosen], len(judgments.assignments))
+    taken = judgments.assignments[assignments]
+    coder_pks, coder_place = np.unique(taken["coder"], return_inverse=True)
     names = [context.participants[pk] for pk in coder_pks.tolist()]
     order = sorted(range(len(names)), key=lambda i: (names[i], coder_pks[i]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    coder = rank[coder_place]
-    dimension, value = _answers(rows, dimension_index, context)
+    coder = rank[coder_place][assignment]
+    dimension, value = _answers(chosen, dimension_index, context)
 
     # Number the votes in the order in which questionnaires and their assignments were created.
-    came = np.lexsort((rows["assignment"], rows["questionnaire"], unit, dimension))
-    key = (dimension[came] * len(units) + unit[came]) * len(names) + coder[came]
-    _, first = np.unique(key, return_index=True)
-    kept = came[np.sort(first)]
-    start = np.r_[True, (np.diff(dimension[kept]) != 0) | (np.diff(unit[kept]) != 0)]
+    created = np.empty(len(taken), dtype=np.int64)
+    created[np.lexsort((taken["assignment"], taken["questionnaire"]))] = np.arange(len(taken))
+    came = np.argsort((dimension * len(units) + unit) * len(taken) + created[assignment], kind="stable")
+    kept = came[_first_of_each(((dimension * len(units) + unit) * len(names) + coder)[came])]
+    start = np.r_[True, (np.diff(dimension[kept]) != 0) | (np.diff(unit[kept]) != 0)][: len(kept)]
     begun = np.maximum.accumulate(np.where(start, np.arange(len(kept)), 0))
+    k = np.array([context.items[pk].k for pk in item_pks], dtype=np.int64)
     return arrays.Pool(
         participants=tuple(names[i] for i in order),
         units=tuple(units),
@@ -323,16 +304,31 @@ def _pool(rows: Rows, dimension_index: dict[int, int], context: _Context) -> arr
         dimension=dimension[kept],
         value=value[kept],
         vote=np.arange(len(kept)) - begun,
-        k=k[kept],
-        position=context.positions.of(rows["questionnaire"][kept], rows["item"][kept]),
-        row=rows["row"][kept],
+        k=k[item_place[kept]],
+        position=context.positions.of(
+            taken["questionnaire"], judgments.items[item_places], assignment[kept], item_place[kept]
+        ),
+        row=judgments.row[chosen[kept]],
         repeated=len(came) - len(kept),
         known=_known_units(
-            {pk: unit_place[item_unit] for pk, item_unit in zip(item_pks.tolist(), units_of_items, strict=True)},
+            {pk: unit_place[item_unit] for pk, item_unit in zip(item_pks, units_of_items, strict=True)},
             dimension_index,
             context,
         ),
     )
+
+
+def _in_use(index: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers below `size` that occur, ascending, and the place of each entry among them."""
+    used = np.bincount(index, minlength=size) > 0
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[index]
+
+
+def _first_of_each(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indices at which a number occurs for the first time, ascending."""
+    order = np.argsort(keys, kind="stable")
+    firsts = order[np.diff(keys[order], prepend=-1) != 0]
+    return np.sort(firsts)
 
 
 def _known(campaigns: dict[int, str]) -> dict[int, list[tuple[int, int]]]:
@@ -367,26 +363,26 @@ def _unit(item: _Item, context: _Context) -> tuple[int, int, int, str]:
 
 
 def _answers(
-    rows: Rows, dimension_index: dict[int, int], context: _Context
+    chosen: NDArray[np.int64], dimension_index: dict[int, int], context: _Context
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the index of each judgment's dimension, and of its value among the dimension's values."""
-    dimension = np.zeros(len(rows), dtype=np.int64)
-    value = np.zeros(len(rows), dtype=np.int64)
+    judgments = context.judgments
+    code, answer = judgments.dimension[chosen], judgments.value[chosen]
+    dimension = np.zeros(len(chosen), dtype=np.int64)
+    value = np.zeros(len(chosen), dtype=np.int64)
     for pk, where in dimension_index.items():
-        here = rows["dimension"] == pk
+        here = code == np.searchsorted(judgments.dimensions, pk)
         dimension[here] = where
-        value[here] = np.searchsorted(context.dimensions[where].domain, rows["value"][here])
+        value[here] = np.searchsorted(context.dimensions[where].domain, answer[here])
     return dimension, value
 
 
 def _counts(study: Study) -> dict[str, int]:
     """Return the number of valid judgments by kind of judges."""
-    by = ("item__campaign__judges", "item__campaign__kind")
-    grouped = (
-        Judgment.objects.of_study(study).counted().order_by().values(*by).annotate(n=Count("id")).values_list(*by, "n")
-    )
+    sums = JudgmentSums.objects.filter(campaign__study=study).counted().order_by()
+    by = ("campaign__judges", "campaign__kind")
     counts: Counter[str] = Counter()
-    for judges, kind, n in grouped:
+    for judges, kind, n in sums.values(*by).annotate(n=Sum("judgments")).filter(n__gt=0).values_list(*by, "n"):
         counts[POINTWISE if kind == CampaignKind.POINTWISE else judges.lower()] += n
     return dict(sorted(counts.items()))
 

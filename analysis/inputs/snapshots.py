@@ -55,3 +55,13 @@ def repeatable_read() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Run the block in one read-only database snapshot, or in the transaction that is already open."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with repeatable_read():
+        yield

@@ -52,7 +52,7 @@ class Context:
     graded : tuple of Graded and Resampled, or None
         Grades and their resamples, once computed.
     imputed : list of dict
-        Grades for every draw of the labels, for updates of this analysis.
+        Grades for every draw of the labels, for updates of this analysis (`reusable_fits.grades_row`).
     similarity : Similarity or None
         BERTScores stored when the inputs were read (`Inputs.similarity_scores`); None if there were none. An analysis
         computes none itself.

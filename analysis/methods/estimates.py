@@ -107,11 +107,12 @@ def alpha(
     values: int,
     drawn_coders: bool,
     domain: Sequence[float] | None = None,
+    shared: agreement.SharedPairs | None = None,
 ) -> Estimate:
     """Compute Krippendorff's alpha, with its interval over topics, and over judges if they were drawn.
 
     `votes`: unit, coder and value; `topic`: the topic of each unit; `domain`: the values of a rating, None for A, N and
-    B. `n` is the number of units with at least two votes.
+    B; `shared`: pairs of judges whose clusters are known. `n` is the number of units with at least two votes.
     """
     counts = agreement.count_values(*votes, units=len(topic), values=values)
     pairable = counts.sum(axis=1) > 1
@@ -120,7 +121,8 @@ def alpha(
         point = agreement.alpha(np.where(pairable[:, None], counts, 0), values=domain)
     except agreement.AlphaUndefinedError as error:
         return undefined(str(error), n)
-    terms = agreement.alpha_terms(*votes, topic, values=values, drawn_coders=drawn_coders, domain=domain)
+    pairs = None if shared is None else shared.select(votes[0], votes[1])
+    terms = agreement.alpha_terms(*votes, topic, values=values, drawn_coders=drawn_coders, domain=domain, pairs=pairs)
     return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, most=1.0)
 
 
@@ -133,7 +135,7 @@ def share(yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: s
     if not n:
         return undefined(problem)
     point = float(np.mean(yes))
-    terms = Terms(topic, coder, None, (yes - point) / n)
+    terms = Terms.of(topic, coder, None, (yes - point) / n)
     return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, is_share=True)
 
 

@@ -135,7 +135,8 @@ def fit(
         if earlier is not None and places is not None and (before := earlier.place(dimension)) >= 0:
             _counted, saw, known_before = _votes(earlier.inputs.pools[name], before, settings, capped=capped)
             standing = earlier.standing(inputs, name, dimension.name, seen, known, (saw, known_before), places)
-            drawn = earlier.drawn(inputs, name, dimension.name, standing) if standing and settings.averages else None
+            if standing and settings.averages:
+                drawn = earlier.drawn(inputs, name, dimension.name, standing, places)
         sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
         rng = named_rng(seed, f"mace {name} {dimension.name}")
         requests.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
@@ -154,7 +155,9 @@ def _votes(
     """Return the votes for agreement, all votes, and the known labels for MACE."""
     on_dimension = pool.dimension == dimension_index
     first = on_dimension & pool.first_votes(settings.k) if capped else on_dimension
-    votes, seen = ((pool.unit[keep], pool.coder[keep], pool.value[keep]) for keep in (first, on_dimension))
+    seen = pool.unit[on_dimension], pool.coder[on_dimension], pool.value[on_dimension]
+    counted = first[on_dimension]
+    votes = seen if counted.all() else (seen[0][counted], seen[1][counted], seen[2][counted])
     return votes, seen, pool.known_of(dimension_index) if settings.fix_known and pool.known else None
 
 

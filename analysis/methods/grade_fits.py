@@ -21,7 +21,7 @@ from .settings import VOTES
 # Number of small problems fitted in one batch.
 _PROBLEMS_AT_ONCE = 4_000
 #: Number of drawn comparisons in memory at a time.
-CELLS_AT_ONCE = 1_000_000
+CELLS_AT_ONCE = 4_000_000
 _TAIL = 0.025
 
 #: Grades in many resamples: integers and halves, which single precision represents exactly.

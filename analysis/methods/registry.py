@@ -33,7 +33,7 @@ from .agreement.compute import split_masks
 from .context import Context, Tables
 from .fits import Fitted, fit, refit_resamples
 from .method import Method, Page
-from .reusable_fits import ReusableFits, drawn_rows, rows_of
+from .reusable_fits import ReusableFits, fit_row
 from .settings import AnalysisSettings
 
 Report = Callable[[int, int, str], None]
@@ -167,7 +167,7 @@ def compute(
     return Results(
         analysed.tables,
         {**_sizes(main), "simulated": inputs.simulated},
-        [] if earlier else [*_fits(inputs, fitted), *analysed.imputed],
+        [] if earlier else [*_fits(fitted), *analysed.imputed],
     )
 
 
@@ -176,18 +176,13 @@ def _fitted_pools(inputs: Inputs) -> list[str]:
     return list(dict.fromkeys(name for name in (inputs.pool, EXPERT, POINTWISE) if name in inputs.pools))
 
 
-def _fits(inputs: Inputs, fitted: dict[str, Fitted]) -> list[Row]:
-    rows: list[Row] = []
-    for name, pool_fits in fitted.items():
-        for dimension_fit in pool_fits.fits:
-            dimension = dimension_fit.dimension.name
-            if dimension_fit.model is not None:
-                rows += rows_of(name, dimension, pool_fits.pool.participants, dimension_fit.model)
-            if dimension_fit.averaged is not None:
-                rows += drawn_rows(
-                    inputs, name, dimension, dimension_fit.averaged, dimension_fit.counts.sum(axis=1) > 0
-                )
-    return rows
+def _fits(fitted: dict[str, Fitted]) -> list[Row]:
+    return [
+        fit_row(name, fit.dimension.name, fit.model, fit.averaged)
+        for name, pool_fits in fitted.items()
+        for fit in pool_fits.fits
+        if fit.model is not None
+    ]
 
 
 def _sizes(main: Fitted) -> dict[str, int]:

@@ -1,12 +1,13 @@
 """Fits of an earlier analysis that still hold for the present judgments (docs/methods/updating.md)."""
 
 import base64
-import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import zstandard
 from numpy.typing import NDArray
 
 from analysis.stats import mace
@@ -15,52 +16,52 @@ from analysis.stats.mace_posterior import AveragedPosterior
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
 from ..tables.rows import Row
 
-#: Table that stores a run's fits. It is not a result table and is not listed, but an erasure removes rows from it too.
+#: Table that stores a run's fits. It is not a result table and is not listed. An erasure deletes it, because nothing
+#: starts from the fits of a stale run.
 FITS = "fits"
 
 Votes = tuple[Ints, Ints, Ints]
 
 
-def rows_of(pool: str, dimension: str, participants: Sequence[str], model: mace.Mace) -> list[Row]:
-    """Make rows of the parameters of a fit, to be read by `ReusableFits`."""
-    parameters = model.parameters
-    return [
-        {
-            "pool": pool,
-            "dimension": dimension,
-            "participant": participants[who],
-            "spam": float(parameters.spam[who]),
-            "know": float(parameters.know[who]),
-            "strategy": parameters.strategy[who].tolist(),
-        }
-        for who in range(len(participants))
-    ]
+def fit_row(pool: str, dimension: str, model: mace.Mace | None, averaged: AveragedPosterior | None) -> Row:
+    """Make the row of a fit, to be read by `ReusableFits`: its arrays, in the order of the run's inputs.
+
+    Participants and units are those of the pool in the inputs, which are stored with the run.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    if model is not None:
+        parameters = model.parameters
+        arrays |= {"spam": parameters.spam, "know": parameters.know, "strategy": parameters.strategy}
+    if averaged is not None:
+        arrays |= {
+            "expected_spam": averaged.spam_probability, "posterior": averaged.posterior, "label": averaged.label
+        }  # fmt: skip
+    return {"pool": pool, "dimension": dimension, "arrays": {name: packed(array) for name, array in arrays.items()}}
 
 
-def drawn_rows(inputs: Inputs, pool: str, dimension: str, averaged: AveragedPosterior, judged: np.ndarray) -> list[Row]:
-    """Make rows of the posterior of all participants and judged units, to be read by `ReusableFits.drawn`."""
-    key: Row = {"pool": pool, "dimension": dimension}
-    spam = zip(inputs.pools[pool].participants, averaged.spam_probability.tolist(), strict=True)
-    rows = [key | {"participant": name, "expected_spam": value} for name, value in spam]
-    units = _units(inputs, inputs.pools[pool])
-    return rows + [
-        key | {"unit": units[i], "posterior": averaged.posterior[i].tolist(), "labels": packed(averaged.label[i])}
-        for i in np.flatnonzero(judged).tolist()
-    ]
+def grades_row(dimensions: Sequence[str], **arrays: NDArray[Any]) -> Row:
+    """Make the row of the grades for every draw, to be read by `ReusableFits.grades`."""
+    return {"dimensions": list(dimensions), "arrays": {name: packed(array) for name, array in arrays.items()}}
 
 
-def packed(values: np.ndarray) -> str:
-    """Encode integers from 0 to 32,767 as text: the bytes of each, a colon, and the compressed numbers in base64."""
-    size = 1 if values.max(initial=0) < 128 else 2
-    return f"{size}:{base64.b64encode(zlib.compress(values.astype(f'<i{size}').tobytes(), 1)).decode()}"
+def packed(array: NDArray[Any]) -> str:
+    """Encode an array as text: its type, its shape, and its compressed bytes in base64."""
+    data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    shape = ",".join(map(str, data.shape))
+    content = zstandard.ZstdCompressor(level=1).compress(data.tobytes())
+    return f"{data.dtype.str[1:]}:{shape}:{base64.b64encode(content).decode()}"
 
 
-def unpacked(text: str) -> NDArray[np.int16]:
-    """Decode integers from the text of `packed`."""
-    size, colon, content = text.partition(":")
-    if not colon:  # as earlier analyses have it
-        return np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype="<i2")
-    return np.frombuffer(zlib.decompress(base64.b64decode(content)), dtype=f"<i{size}").astype(np.int16)
+def unpacked(text: str) -> NDArray[Any]:
+    """Decode the text of `packed`."""
+    kind, shape, content = text.split(":")
+    data = zstandard.ZstdDecompressor().decompress(base64.b64decode(content))
+    return np.frombuffer(data, dtype=f"<{kind}").reshape([int(size) for size in shape.split(",")])
+
+
+def are_readable(rows: Sequence[Row]) -> bool:
+    """Check whether the rows of a stored `FITS` can be read: earlier versions stored them differently."""
+    return bool(rows) and all("arrays" in row for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,58 +91,63 @@ class ReusableFits:
     ----------
     inputs : Inputs
     fits : sequence of dict
-        Parameters of its fits: `rows_of` each.
+        Its fits and grades: `fit_row` and `grades_row`.
     tables : dict
-        Some of its tables by name; results that depend on labels only are reused if the labels are unchanged.
+        Some of its tables by name, if labels are not averaged; results that depend on labels only are reused if the
+        labels are unchanged.
     """
 
     inputs: Inputs
     fits: Sequence[Row] = field(repr=False)
     tables: Mapping[str, Sequence[Row]] = field(repr=False, default_factory=dict)
 
-    @cached_property
-    def _parameters(self) -> dict[tuple[str, str], dict[str, Row]]:
-        parameters: dict[tuple[str, str], dict[str, Row]] = {}
+    def _fit(self, pool: str, dimension: str, *names: str) -> list[NDArray[Any]] | None:
+        """Return some arrays of a fit, or None if it does not have them."""
         for row in self.fits:
-            if "spam" in row:
-                parameters.setdefault((row["pool"], row["dimension"]), {})[row["participant"]] = row
-        return parameters
+            if (row.get("pool"), row["dimension"] if "pool" in row else None) == (pool, dimension):
+                stored = row["arrays"]
+                return [unpacked(stored[name]) for name in names] if all(name in stored for name in names) else None
+        return None
 
     @cached_property
-    def _drawn(self) -> dict[tuple[str, str], list[Row]]:
-        draws: dict[tuple[str, str], list[Row]] = {}
+    def grades(self) -> tuple[Sequence[str], dict[str, NDArray[Any]]] | None:
+        """Grades for every draw of the labels: names of the dimensions, and the arrays of `grades_row`."""
         for row in self.fits:
-            if "pool" in row and "spam" not in row:
-                draws.setdefault((row["pool"], row["dimension"]), []).append(row)
-        return draws
+            if "dimensions" in row:
+                return row["dimensions"], {name: unpacked(text) for name, text in row["arrays"].items()}
+        return None
 
-    @cached_property
-    def imputed(self) -> dict[tuple[str, str], dict[str, Row]]:
-        """Rows of the grades for every draw (`grades.imputed_rows`), by topic and dimension, then by response."""
-        grades: dict[tuple[str, str], dict[str, Row]] = {}
-        for row in self.fits:
-            if "grades" in row:
-                grades.setdefault((row["topic"], row["dimension"]), {})[row["response"]] = row
-        return grades
-
-    def drawn(self, inputs: Inputs, pool: str, dimension: str, standing: "ReusableFit") -> AveragedPosterior | None:
+    def drawn(
+        self, inputs: Inputs, pool: str, dimension: str, standing: "ReusableFit", places: tuple[Ints, Ints]
+    ) -> AveragedPosterior | None:
         """Return the posterior of the earlier analysis; NaN for participants with new judgments and for new units."""
-        rows = self._drawn.get((pool, dimension), [])
-        labels = [unpacked(row["labels"]) for row in rows if "unit" in row]
-        if not labels:
+        stored = self._fit(pool, dimension, "expected_spam", "posterior", "label")
+        if stored is None:
             return None
-        now = inputs.pools[pool]
-        people = {row["participant"]: row["expected_spam"] for row in rows if "participant" in row}
-        spam = np.array([people.get(name, np.nan) for name in now.participants])
-        unit_index = {unit: i for i, unit in enumerate(_units(inputs, now))}
-        where = np.array([unit_index.get(tuple(row["unit"]), -1) for row in rows if "unit" in row])
-        is_known_unit = where >= 0
-        posterior = np.full((len(unit_index), len(next(row["posterior"] for row in rows if "unit" in row))), np.nan)
-        posterior[where[is_known_unit]] = np.array([row["posterior"] for row in rows if "unit" in row])[is_known_unit]
-        label = np.zeros((len(unit_index), len(labels[0])), dtype=np.int8)
-        label[where[is_known_unit]] = np.stack(labels)[is_known_unit]
+        spam_then, posterior_then, label_then = stored
+        now, then, (unit_of, coder_of) = inputs.pools[pool], self.inputs.pools[pool], places
+        judged = np.bincount(then.unit[then.dimension == self.place_of(pool, dimension)], minlength=len(unit_of)) > 0
+        spam = np.full(len(now.participants), np.nan)
+        spam[coder_of[coder_of >= 0]] = spam_then[coder_of >= 0]
+        is_known_unit = judged & (unit_of >= 0)
+        posterior = np.full((len(now.units), posterior_then.shape[1]), np.nan)
+        posterior[unit_of[is_known_unit]] = posterior_then[is_known_unit]
+        label = np.zeros((len(now.units), label_then.shape[1]), dtype=np.int8)
+        label[unit_of[is_known_unit]] = label_then[is_known_unit]
         changed = np.isnan(standing.settled.spam)
         return AveragedPosterior(posterior, np.where(changed, np.nan, spam), label, float("nan"))
+
+    def judged_pairs(self, pool: str, dimension: str) -> Ints:
+        """Return the number of judged units of each topic of the earlier inputs."""
+        then = self.inputs.pools[pool]
+        at = self.place_of(pool, dimension)
+        units = np.unique(then.unit[then.dimension == at])
+        return np.bincount(then.topic[units], minlength=len(self.inputs.topics))
+
+    def place_of(self, pool: str, dimension: str) -> int:
+        """Return the index of the dimension with this name in an earlier pool, or -1."""
+        judged = set(np.unique(self.inputs.pools[pool].dimension).tolist())
+        return next((i for i, one in enumerate(self.inputs.dimensions) if one.name == dimension and i in judged), -1)
 
     def place(self, dimension: Dimension) -> int:
         """Return the index of a dimension in the earlier analysis, or -1; pools may share dimension names."""
@@ -174,16 +180,13 @@ class ReusableFits:
         places: tuple[Ints, Ints],
     ) -> ReusableFit | None:
         """Compare the present input of MACE with the earlier one (`before`); None if there was no earlier fit."""
-        parameters = self._parameters.get((pool, dimension), {})
-        if not parameters:
+        stored = self._fit(pool, dimension, "spam", "know", "strategy")
+        if stored is None:
             return None
-        now = inputs.pools[pool]
-        labels = len(next(iter(parameters.values()))["strategy"])
-        start = _empty(len(now.participants), labels)
-        for who, name in enumerate(now.participants):
-            if name in parameters:
-                row = parameters[name]
-                start.spam[who], start.know[who], start.strategy[who] = row["spam"], row["know"], row["strategy"]
+        now, coder_of = inputs.pools[pool], places[1]
+        start = _empty(len(now.participants), stored[2].shape[1])
+        for array, then in zip((start.spam, start.know, start.strategy), stored, strict=True):
+            array[coder_of[coder_of >= 0]] = then[coder_of >= 0]
         changed = _changed(now, seen, known, *before, places) | np.isnan(start.spam)
         settled = mace.MaceParameters(np.where(changed, np.nan, start.spam), start.know, start.strategy)
         judged = np.bincount(seen[1], minlength=len(changed)) > 0

@@ -55,6 +55,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='JudgmentPart',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('judgments', models.PositiveIntegerField()),
+                ('marks', models.BinaryField()),
+                ('payload', models.BinaryField()),
+                ('digest', models.CharField(max_length=64)),
+                ('created_at', models.DateTimeField()),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studies.study')),
+            ],
+        ),
+        pgtrigger.migrations.AddTrigger(
+            model_name='judgmentpart',
+            trigger=pgtrigger.compiler.Trigger(name='never_updated', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='4b81f6f63e22e2acffc7346906eefad60d87e9c1', operation='UPDATE', pgid='pgtrigger_never_updated_075ea', table='analysis_judgmentpart', when='BEFORE')),
+        ),
+        migrations.CreateModel(
             name='LogMeasures',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.stats._mace_engine import Fits, Priors, State, Votes, connected, whole
+from analysis.stats._mace_engine import Fits, Parts, Priors, State, Votes, connected, whole
 from analysis.stats._mace_search import Effort, search
 from analysis.stats.bootstrap import Floats
 from analysis.stats.judgments import Ints, Judgments, check
 from analysis.stats.random_streams import ConcatenatedRng, KeyedRng
+from analysis.stats.threads import map_in_threads
 
 
 class UnfitError(ValueError):
@@ -224,10 +225,7 @@ def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fi
     unsettled: dict[int, list[int]] = {}
     for index, problem_fit in enumerate(prepared):
         if problem_fit.settled is None:
-            draws = _draws(problem_fit.problem.keys, problem_fit.rng, settings)
-            fits_by_index[index] = search(
-                problem_fit.votes, _priors(settings, len(problem_fit.used)), effort, draws, problem_fit.problem.start
-            )
+            fits_by_index[index] = _in_groups(problem_fit, _priors(settings, len(problem_fit.used)), effort, settings)
         elif problem_fit.anew.any():
             unsettled.setdefault(len(problem_fit.used), []).append(index)
         else:
@@ -241,6 +239,98 @@ def solve(prepared: Sequence[Prepared], settings: MaceSettings) -> list[tuple[Fi
         for index, fits in zip(places, _together(batch, _priors(settings, labels), effort, settings), strict=True):
             fits_by_index[index] = fits, None
     return [problem_fit for problem_fit in fits_by_index if problem_fit is not None]
+
+
+def _in_groups(prepared: Prepared, priors: Priors, effort: Effort, settings: MaceSettings) -> tuple[Fits, Fits]:
+    """Search all components, in groups that fit into the processor's cache, on all processors.
+
+    Components are independent, so the results do not depend on the groups. A group ends when its own components have
+    converged.
+    """
+    problem, votes, parts = prepared.problem, prepared.votes, prepared.votes.parts
+    draws = _draws(problem.keys, prepared.rng, settings)
+    cells = np.bincount(parts.of_item, minlength=parts.count) + np.bincount(parts.of_annotator, minlength=parts.count)
+    group = np.cumsum(cells) // _GROUP
+    if group[-1] == 0 or parts.count == 1:
+        return search(votes, priors, effort, draws, problem.start)
+    members = [np.flatnonzero(group == number) for number in np.unique(group).tolist()]
+    items, annotators = (_grouped(group[of]) for of in (parts.of_item, parts.of_annotator))
+    judgments = _grouped(group[parts.of_item[problem.unit]])
+
+    def searched(number: int) -> tuple[Fits, Fits]:
+        chosen = _Group(members[number], *(part.get(int(group[members[number][0]]), _NONE) for part in
+                        (items, annotators, judgments)))  # fmt: skip
+        start = None if problem.start is None else chosen.state(problem.start)
+        rng = None if draws is None else draws.some(chosen.annotators)
+        return search(chosen.votes(problem, parts), priors, effort, rng, start)
+
+    found = map_in_threads(searched, range(len(members)))
+    of_annotators = [annotators.get(int(group[part[0]]), _NONE) for part in members]
+    best, ends = (_scattered([pair[which] for pair in found], members, of_annotators, votes) for which in (0, 1))
+    return best, ends
+
+
+#: Items and annotators of a group of components: with twenty restarts, their arrays fit into a processor's cache.
+_GROUP = 2_000
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def _grouped(group: Ints) -> dict[int, Ints]:
+    """Return the indices of each group, ascending."""
+    order = np.argsort(group, kind="stable")
+    numbers, begins = np.unique(group[order], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(order, begins[1:]), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Some components: their numbers, and the indices of their items, annotators and judgments; all ascending."""
+
+    parts: Ints
+    items: Ints
+    annotators: Ints
+    judgments: Ints
+
+    def votes(self, problem: Problem, parts: Parts) -> Votes:
+        """Return their judgments in the form EM needs."""
+        return Votes(
+            np.searchsorted(self.items, problem.unit[self.judgments]),
+            np.searchsorted(self.annotators, problem.coder[self.judgments]),
+            problem.value[self.judgments],
+            shape=(len(self.items), len(self.annotators), problem.shape[2]),
+            fixed=problem.fixed[self.items],
+            parts=Parts(
+                len(self.parts),
+                np.searchsorted(self.parts, parts.of_item[self.items]),
+                np.searchsorted(self.parts, parts.of_annotator[self.annotators]),
+            ),
+        )
+
+    def state(self, whole: State) -> State:
+        """Return their part of a state."""
+        return State(whole.spam[self.annotators], whole.know[self.annotators], whole.strategy[:, self.annotators])
+
+
+def _scattered(fits: Sequence[Fits], parts: Sequence[Ints], annotators: Sequence[Ints], votes: Votes) -> Fits:
+    """Join the results of groups of components."""
+    count = fits[0].state.spam.shape[1]
+    state = State(
+        np.empty((votes.annotators, count)),
+        np.empty((votes.annotators, count)),
+        np.empty((votes.labels, votes.annotators, count)),
+    )
+    joined = Fits(
+        state,
+        np.empty((votes.parts.count, count)),
+        np.empty((votes.parts.count, count), dtype=np.int64),
+        np.empty((votes.parts.count, count), dtype=bool),
+    )
+    for fit, part, annotator in zip(fits, parts, annotators, strict=True):
+        state.spam[annotator], state.know[annotator] = fit.state.spam, fit.state.know
+        state.strategy[:, annotator] = fit.state.strategy
+        joined.log_likelihood[part], joined.iterations[part] = fit.log_likelihood, fit.iterations
+        joined.converged[part] = fit.converged
+    return joined
 
 
 def _priors(settings: MaceSettings, labels: int) -> Priors:

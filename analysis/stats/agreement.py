@@ -10,13 +10,15 @@ Psychology 61, 29-48, for several coders and missing judgments as in Gwet, Handb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats.bootstrap import Floats, Interval
-from analysis.stats.cluster_variance import Terms, interval_of
+from analysis.stats.cluster_variance import Clusters, Ints, Numbers, Terms, interval_of
 from analysis.stats.judgments import check
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -29,6 +31,7 @@ class Options(TypedDict, total=False):
     drawn_coders: bool
     level: Level
     domain: ArrayLike | None
+    pairs: SelectedPairs | None
 
 
 #: With fewer randomly sampled coders, intervals of alpha cover the true value too rarely (docs/methods/intervals.md).
@@ -195,6 +198,7 @@ def alpha_terms(
     drawn_coders: bool = True,
     level: Level = ORDINAL,
     domain: ArrayLike | None = None,
+    pairs: SelectedPairs | None = None,
 ) -> Terms:
     """Compute the first-order terms of alpha, one for each pair of judgments of a unit.
 
@@ -214,6 +218,8 @@ def alpha_terms(
     level : {"ordinal", "nominal", "interval"}
     domain : array_like, shape (n_values,), optional
         The values themselves, as for `alpha`.
+    pairs : SelectedPairs, optional
+        The pairs of these judgments, if they are known (`SharedPairs.select`). The terms then share their clusters.
 
     Returns
     -------
@@ -224,12 +230,14 @@ def alpha_terms(
     of_unit = np.asarray(topic, dtype=np.int64)
     counts = count_values(u, c, v, units=len(of_unit), values=values)
     gradient = _gradient(coincidences(counts).sum(axis=0), level, domain)
-    first, second = _pairs_of(u)
+    first, second = _pairs_of(u) if pairs is None else (pairs.first, pairs.second)
     n = counts.sum(axis=1)[u[first]]
     added = (gradient + gradient.T)[v[first], v[second]] / (n - 1)
-    if drawn_coders:
-        return Terms(of_unit[u[first]], c[first], c[second], added, least=FEWEST_CODERS)
-    return Terms(of_unit[u[first]], None, None, added)
+    if not drawn_coders:
+        return Terms.of(of_unit[u[first]], None, None, added)
+    if pairs is not None:
+        return Terms(pairs.clusters, added, pairs.index, FEWEST_CODERS)
+    return Terms.of(of_unit[u[first]], c[first], c[second], added, least=FEWEST_CODERS)
 
 
 def ac1(counts: ArrayLike) -> float:
@@ -273,6 +281,7 @@ def ac1_terms(
     *,
     values: int,
     drawn_coders: bool = True,
+    pairs: SelectedPairs | None = None,
 ) -> Terms:
     """Compute the first-order terms of AC1, one for each pair of judgments of a unit.
 
@@ -289,18 +298,19 @@ def ac1_terms(
     n = counts.sum(axis=1)
     judged, pairable = int((n > 0).sum()), int((n > 1).sum())
     centred = (by_frequency - float(by_frequency @ frequency)) / judged
-    first, second = _pairs_of(u)
+    first, second = _pairs_of(u) if pairs is None else (pairs.first, pairs.second)
     alone = np.flatnonzero(n[u] == 1)
     size = n[u[first]]
-    pairs = size * (size - 1) / 2
     agree = (v[first] == v[second]).astype(np.float64)
     in_pairs = by_agreement * (agree - agreed) / pairable + (centred[v[first]] + centred[v[second]]) / 2
+    added = np.concatenate([in_pairs / (size * (size - 1) / 2), centred[v[alone]]])
+    if drawn_coders and pairs is not None and not len(alone):
+        return Terms(pairs.clusters, added, pairs.index, FEWEST_CODERS)
     topics = np.concatenate([of_unit[u[first]], of_unit[u[alone]]])
-    added = np.concatenate([in_pairs / pairs, centred[v[alone]]])
     if drawn_coders:
         one, other = (np.concatenate([c[side], c[alone]]) for side in (first, second))
-        return Terms(topics, one, other, added, least=FEWEST_CODERS)
-    return Terms(topics, None, None, added)
+        return Terms.of(topics, one, other, added, least=FEWEST_CODERS)
+    return Terms.of(topics, None, None, added)
 
 
 def _ac1_parts(counts: Floats) -> tuple[float, Floats]:
@@ -327,14 +337,102 @@ def _gradient(matrix: Floats, level: Level, domain: ArrayLike | None) -> Floats:
     return slope
 
 
+@dataclass(frozen=True, eq=False)
+class SelectedPairs:
+    """All pairs of some judgments of a unit.
+
+    Attributes
+    ----------
+    clusters : Clusters
+        The clusters of these and other pairs.
+    first, second : ndarray of int, shape (n_pairs,)
+        The judgments of each pair, as indices of the selected judgments.
+    index : ndarray of int, shape (n_pairs,)
+        The index of each pair in `clusters`.
+    """
+
+    clusters: Clusters
+    first: Ints
+    second: Ints
+    index: Numbers
+
+
+class SharedPairs:
+    """All pairs of the judges of a unit with their clusters, for statistics of subsets of the same judgments.
+
+    Parameters
+    ----------
+    unit, coder : ndarray of int, shape (n,)
+        Who judged which unit, each once. The first judge of a pair is the one that comes first here.
+    topic : ndarray of int, shape (n_units,)
+        The topic of each unit.
+    """
+
+    def __init__(self, unit: Ints, coder: Ints, topic: Ints) -> None:
+        order = np.argsort(unit, kind="stable")
+        unit, coder = unit[order], coder[order]
+        self._sizes = np.bincount(unit, minlength=len(topic))
+        ends = np.cumsum(self._sizes)
+        self._place = np.arange(len(unit)) - (ends - self._sizes)[unit]  # among the judges of the unit
+        pairs = self._sizes * (self._sizes - 1) // 2
+        self._begin = np.cumsum(pairs) - pairs
+        self._coders = 1 + int(coder.max(initial=0))
+        key = unit * self._coders + coder
+        self._sorted = np.argsort(key)
+        self._keys = key[self._sorted]
+        first, second = _pairs_of(unit)
+        by_unit = np.empty((2, len(first)), dtype=np.int64)
+        by_unit[:, self._pair(unit[first], self._place[first], self._place[second])] = first, second
+        first, second = by_unit
+        self.clusters = Clusters(topic[unit[first]], coder[first], coder[second])
+
+    @classmethod
+    def of_any(cls, judged: Sequence[tuple[Ints, Ints]], topic: Ints) -> SharedPairs:
+        """Return the pairs for several questions, each with the units and coders of its judgments."""
+        first = judged[0]
+        # In most campaigns everybody answers all questions, so the first has all pairs.
+        if not all(np.array_equal(unit, first[0]) and np.array_equal(coder, first[1]) for unit, coder in judged):
+            unit, coder = (np.concatenate(columns) for columns in zip(*judged, strict=True))
+            first = unit, coder
+        key = first[0] * (1 + int(first[1].max(initial=0))) + first[1]
+        _keys, places = np.unique(key, return_index=True)
+        if len(places) < len(key):
+            first = first[0][np.sort(places)], first[1][np.sort(places)]
+        return cls(*first, topic)
+
+    def select(self, unit: Ints, coder: Ints) -> SelectedPairs:
+        """Return the pairs of some judgments, whose units and coders are among those here.
+
+        Raises
+        ------
+        ValueError
+            If somebody did not judge a unit here.
+        """
+        key = unit * self._coders + coder
+        found = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
+        is_known = len(self._keys) and coder.max(initial=0) < self._coders and np.array_equal(self._keys[found], key)
+        if len(key) and not is_known:
+            msg = "a judgment is not among those of the shared pairs"
+            raise ValueError(msg)
+        place = self._place[self._sorted[found]]
+        first, second = _pairs_of(unit)
+        index = self._pair(unit[first], place[first], place[second]).astype(np.int32)
+        return SelectedPairs(self.clusters, first, second, index)
+
+    def _pair(self, unit: Ints, one: Ints, other: Ints) -> Ints:
+        """Number the pairs: unit after unit, and within a unit by the places of their judges."""
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        return np.asarray(self._begin[unit] + low * (2 * self._sizes[unit] - low - 1) // 2 + high - low - 1)
+
+
 def _pairs_of(unit: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of the first and second judgment of every pair within a unit."""
     order = np.argsort(unit, kind="stable")
     sizes = np.bincount(unit)
     begin = np.cumsum(sizes) - sizes
     firsts, seconds = [], []
-    for size in np.unique(sizes[sizes > 1]).tolist():
-        first, second = np.triu_indices(size, 1)
+    for size in np.flatnonzero(np.bincount(sizes)[2:]) + 2:
+        first, second = np.triu_indices(int(size), 1)
         places = begin[sizes == size][:, None]
         firsts.append((places + first).ravel())
         seconds.append((places + second).ravel())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,12 @@ class KeyedRng:
         seed = rng.integers(2**64, dtype=np.uint64)
         self._state = mixed(mixed(keys) + seed)
         self._drawn = 0
+
+    def some(self, units: NDArray[np.int64]) -> KeyedRng:
+        """Return a generator of some units, which goes on where this one is; both draw the same numbers of a unit."""
+        chosen = copy(self)
+        chosen._state = self._state[units]
+        return chosen
 
     def uniform(self, times: int, width: int) -> Floats:
         """Draw the next numbers of each unit, shape (times, n, width), in the order of the first axis."""

@@ -94,6 +94,7 @@ def of_pairs(
         return {}
     means = _Means()
     alphas, ac1s = [], []
+    shared = agreement.SharedPairs.of_any([(fit.unit, fit.coder) for fit in fitted.fits], fitted.pool.topic)
     for fit in fitted.fits:
         everybody = np.ones(len(fit.unit), dtype=bool)
         variants: list[tuple[str, Mask | None]] = [(coders, everybody)]
@@ -105,29 +106,44 @@ def of_pairs(
                 (Coders.CORRECTED_QUARTER.value, fit.without_least_competent(*quarter) if fit.model else None)
             )
         for name, keep in variants:
+            counts = None if keep is None else fit.counts_of(keep)
             for split, mask in masks.items():
                 key = {"dimension": fit.dimension.name, "split": split, "coders": name}
-                alphas.append(key | _alpha(fit, keep, mask, fitted.pool.topic, means, (split, name)))
-                ac1s.append(key | _ac1(fit, keep, mask, fitted.pool.topic, name))
+                if keep is None or counts is None:
+                    alphas.append(key | {"alpha": None, **_UNDEFINED, "judgments": 0, NOTE: fit.problem})
+                    ac1s.append(key | {"ac1": None, **_UNDEFINED, NOTE: fit.problem})
+                    continue
+                votes = _votes_of(fit, keep, mask, counts)
+                pairs = shared.select(votes[1][0], votes[1][1])
+                alphas.append(key | _alpha(fit, votes, mask, fitted.pool.topic, means, (split, name), pairs))
+                ac1s.append(key | _ac1(votes, mask, fitted.pool.topic, name, pairs))
     return {"agreement": alphas, "agreement_means": _mean_rows(means), "agreement_ac1": ac1s}
 
 
-def _votes_of(fit: Fit, keep: Mask, mask: Mask) -> tuple[Ints, Votes]:
+_UNDEFINED: Row = {"low": None, "high": None, "items": 0}
+
+
+def _votes_of(fit: Fit, keep: Mask, mask: Mask, counts: Ints) -> tuple[Ints, Votes]:
     """Select votes on some units: the counts by pairable unit, and the individual votes.
 
     Agreement is computed from units with at least two judgments; the reported counts refer to these.
     """
-    counts = fit.counts_of(keep)
     pairable = mask & (counts.sum(axis=1) > 1)
     used = keep & pairable[fit.unit]
     return counts[pairable], (fit.unit[used], fit.coder[used], fit.value[used])
 
 
-def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, where: tuple[str, str]) -> Row:
-    """Compute alpha of some votes on some units; `keep` is None if no competences could be estimated."""
-    if keep is None:
-        return {"alpha": None, "low": None, "high": None, "items": 0, "judgments": 0, NOTE: fit.problem}
-    counts, votes = _votes_of(fit, keep, mask)
+def _alpha(
+    fit: Fit,
+    selected: tuple[Ints, Votes],
+    mask: Mask,
+    topic: Ints,
+    means: _Means,
+    where: tuple[str, str],
+    pairs: agreement.SelectedPairs,
+) -> Row:
+    """Compute alpha of some votes on some units."""
+    counts, votes = selected
     sizes = {"items": len(counts), "judgments": int(counts.sum())}
     domain = _domain(fit)
     try:
@@ -136,25 +152,23 @@ def _alpha(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, means: _Means, 
         note = str(error) if mask.any() else NO_ITEMS
         return {"alpha": None, "low": None, "high": None, **sizes, NOTE: note}
     terms = agreement.alpha_terms(
-        *votes, topic, values=counts.shape[1], drawn_coders=where[1] not in CHOSEN, domain=domain
+        *votes, topic, values=counts.shape[1], drawn_coders=where[1] not in CHOSEN, domain=domain, pairs=pairs
     )
     means.points.setdefault(where, []).append(point)
     means.terms.setdefault(where, []).append(terms)
     return _with_interval("alpha", point, terms, where[1]) | sizes
 
 
-def _ac1(fit: Fit, keep: Mask | None, mask: Mask, topic: Ints, coders: str) -> Row:
+def _ac1(selected: tuple[Ints, Votes], mask: Mask, topic: Ints, coders: str, pairs: agreement.SelectedPairs) -> Row:
     """Compute Gwet's AC1 of the same votes on the same units."""
-    if keep is None:
-        return {"ac1": None, "low": None, "high": None, "items": 0, NOTE: fit.problem}
-    counts, votes = _votes_of(fit, keep, mask)
+    counts, votes = selected
     sizes = {"items": len(counts)}
     try:
         point = agreement.ac1(counts)
     except agreement.NoPairableValuesError as error:
         note = str(error) if mask.any() else NO_ITEMS
         return {"ac1": None, "low": None, "high": None, **sizes, NOTE: note}
-    terms = agreement.ac1_terms(*votes, topic, values=counts.shape[1], drawn_coders=coders not in CHOSEN)
+    terms = agreement.ac1_terms(*votes, topic, values=counts.shape[1], drawn_coders=coders not in CHOSEN, pairs=pairs)
     return _with_interval("ac1", point, terms, coders) | sizes
 
 

@@ -25,35 +25,55 @@ def compute_tables(analysed: Context) -> Tables:
 
 def competence_rows(fitted: Fitted) -> list[Row]:
     """Make one row for each participant and dimension they judged."""
-    rows = []
+    rows: list[Row] = []
     for fit in fitted.fits:
         judged = np.bincount(fit.seen[1], minlength=len(fitted.pool.participants))
-        for who in np.flatnonzero(judged).tolist():
-            key = {"participant": fitted.pool.participants[who], "dimension": fit.dimension.name}
-            spam = number(fit.spam_probability[who]) if fit.model else None
-            row = key | {"spam_probability": spam, "judgments": int(judged[who])}
-            rows.append(row if fit.model else row | {NOTE: fit.problem})
+        people = np.flatnonzero(judged).tolist()
+        spam: list[float | None] = [None] * len(people)
+        if fit.model is not None:
+            spam = [p for (p,) in numbers(fit.spam_probability[people][:, None])]
+        note = {} if fit.model else {NOTE: fit.problem}
+        rows += [
+            {
+                "participant": fitted.pool.participants[who],
+                "dimension": fit.dimension.name,
+                "spam_probability": p,
+                "judgments": n,
+                **note,
+            }
+            for who, p, n in zip(people, spam, judged[people].tolist(), strict=True)
+        ]
     return rows
 
 
 def gold_rows(inputs: Inputs, fitted: Fitted) -> list[Row]:
     """Make one row for each presented pair and judged dimension: posterior and most probable label."""
-    rows = []
+    rows: list[Row] = []
     names = [response.name for response in inputs.responses]
     for fit in fitted.fits:
         if not fit.dimension.is_preference:
             continue
-        judged = np.flatnonzero(fit.counts.sum(axis=1))
-        posterior = None if fit.model is None else numbers(fit.posterior)
-        labels = None if fit.model is None else gold(fit.posterior).tolist()
-        for unit in judged.tolist():
-            left, right = fitted.pool.units[unit][:2]
-            row: Row = {"response_a": names[left], "response_b": names[right], "dimension": fit.dimension.name}
-            if posterior is None or labels is None:
-                rows.append(row | {"p_a": None, "p_n": None, "p_b": None, "label": None, NOTE: fit.problem})
-                continue
-            p_a, p_n, p_b = posterior[unit]
-            rows.append(row | {"p_a": p_a, "p_n": p_n, "p_b": p_b, "label": LABELS[labels[unit]]})
+        judged = np.flatnonzero(fit.counts.sum(axis=1)).tolist()
+        sides = [fitted.pool.units[unit] for unit in judged]
+        dimension = fit.dimension.name
+        if fit.model is None:
+            nothing = {"dimension": dimension, "p_a": None, "p_n": None, "p_b": None, "label": None, NOTE: fit.problem}
+            rows += [{"response_a": names[left], "response_b": names[right]} | nothing for left, right, *_ in sides]
+            continue
+        posterior = numbers(fit.posterior[judged])
+        labels = [LABELS[code] for code in gold(fit.posterior[judged]).tolist()]
+        rows += [
+            {
+                "response_a": names[left],
+                "response_b": names[right],
+                "dimension": dimension,
+                "p_a": p_a,
+                "p_n": p_n,
+                "p_b": p_b,
+                "label": label,
+            }
+            for (left, right, *_), (p_a, p_n, p_b), label in zip(sides, posterior, labels, strict=True)
+        ]
     return rows
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from analysis.stats.bootstrap import Floats, Interval, percentile_interval, resample_weights, resampled_mean
 from analysis.stats.random_streams import KeyedRng, key
 
-from ...inputs.arrays import Inputs, Ints
-from ...tables.rows import NOTE, Row, number
+from ...inputs.arrays import Inputs, Ints, Response
+from ...tables.rows import NOTE, Row, number, numbers
 from .. import grade_fits
 from ..context import Context, Tables
 from ..grade_fits import Graded
 from ..response_groups import ONE_TOPIC
-from ..reusable_fits import packed, unpacked
+from ..reusable_fits import grades_row
 from ..settings import named_rng
 
 #: A topic and a dimension.
@@ -35,7 +35,7 @@ def compute_tables(analysed: Context) -> Tables:
     imputed = None
     if comparisons.of_averaged:
         imputed = _imputed(analysed, graded)
-        analysed.imputed = imputed_rows(analysed.inputs, graded, imputed)
+        analysed.imputed = [imputed_row(graded, imputed)]
         graded = imputed.pooled(graded)
     resampled = _resampled(analysed, graded, imputed)
     analysed.graded = graded, resampled
@@ -49,58 +49,81 @@ def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
     """Compute grades for every draw of the labels; reuse those of the earlier analysis if all draws are the same."""
     c = graded.comparisons
     _draw, draws = grade_fits.of_labels_drawn(c)
-    before = _imputed_before(analysed, graded)
-    anew = np.array([not rows for rows in before])
+    before, stands = _imputed_before(analysed, graded, draws)
     imputed = grade_fits.Imputed(np.zeros((len(graded.grade), draws), np.float32), *np.zeros((2, len(graded.grade))))
-    if anew.any():
-        part = grade_fits.only(graded, anew)
+    problems = np.flatnonzero(~stands)
+    pairs = np.cumsum(np.bincount(c.problem, minlength=len(c.problems))[problems])
+    # All draws of a group of topics at once: many are the same, and are then fitted once.
+    groups = np.split(problems, np.flatnonzero(np.diff(pairs * draws // grade_fits.CELLS_AT_ONCE)) + 1)
+    for begin, some in zip(np.cumsum([0, *map(len, groups[:-1])]).tolist(), groups, strict=True):
+        if not len(some):
+            continue
+        analysed.step(f"Grades: {begin:,} of {len(problems):,} topics and dimensions")
+        chosen = np.zeros(len(c.problems), dtype=bool)
+        chosen[some] = True
+        part = grade_fits.only(graded, chosen)
         draw, _draws = grade_fits.of_labels_drawn(part.comparisons)
-        refitted, part_imputed = anew[graded.problem], grade_fits.impute(part, draw, draws, analysed.step)
+        refitted, part_imputed = chosen[graded.problem], grade_fits.impute(part, draw, draws, lambda _message: None)
         imputed.grade[refitted], imputed.merit[refitted], imputed.variance[refitted] = (
             part_imputed.grade,
             part_imputed.merit,
             part_imputed.variance,
         )
-    for i in np.flatnonzero(~anew[graded.problem]).tolist():
-        row = before[graded.problem[i]][analysed.inputs.responses[graded.response[i]].name]
-        imputed.grade[i], imputed.merit[i], imputed.variance[i] = (
-            unpacked(row["grades"]) / 2,
-            row["merit"],
-            row["variance"],
-        )
+    if analysed.earlier is not None and analysed.earlier.grades is not None and stands.any():
+        kept, stored = stands[graded.problem], analysed.earlier.grades[1]
+        imputed.grade[kept] = stored["grade"][before[kept]] / np.float32(2)
+        imputed.merit[kept], imputed.variance[kept] = stored["merit"][before[kept]], stored["variance"][before[kept]]
     return imputed
 
 
-def _imputed_before(analysed: Context, graded: Graded) -> list[dict[str, Row]]:
-    """Return the earlier rows of each topic and dimension by response; empty if the draws of a label changed."""
+def _imputed_before(analysed: Context, graded: Graded, draws: int) -> tuple[Ints, np.ndarray]:
+    """Return the index of each grade among the earlier ones, and which topics and dimensions keep theirs.
+
+    They keep them if they have the same pairs, and the same labels in all draws.
+    """
     c, inputs, earlier = graded.comparisons, analysed.inputs, analysed.earlier
-    if earlier is None:
-        return [{} for _ in c.problems]
-    then = _by_problem(earlier.inputs, earlier.tables.get("gold", ()))
-    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == number]] for number, fit in enumerate(c.fits)])
+    index = np.full(len(graded.grade), -1)
+    if earlier is None or earlier.grades is None or earlier.grades[1]["grade"].shape[1] != draws:
+        return index, np.zeros(len(c.problems), dtype=bool)
+    names, stored = earlier.grades
+    dimensions = [fit.dimension.name for fit in c.fits]
+    dimension_now = np.array([dimensions.index(name) if name in dimensions else -1 for name in names], dtype=np.int64)
+    response_now = _translated(earlier.inputs.responses, inputs.responses)[stored["response"]]
+    fit_now = dimension_now[stored["dimension"]]
+    still = np.flatnonzero((response_now >= 0) & (fit_now >= 0))
+    places = np.full((len(inputs.responses), len(c.fits)), -1)
+    places[response_now[still], fit_now[still]] = still
+    index = places[graded.response, graded.fit]
+    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == place]] for place, fit in enumerate(c.fits)])
     stands = np.bincount(c.problem, weights=~same, minlength=len(c.problems)) == 0
+    stands &= np.bincount(graded.problem, weights=index < 0, minlength=len(c.problems)) == 0
+    topic_then = {name: i for i, name in enumerate(earlier.inputs.topics)}
+    topics = np.array([topic_then.get(name, -1) for name in inputs.topics], dtype=np.int64)
     pairs = np.bincount(c.problem, minlength=len(c.problems))
-    earlier_rows = []
-    for (topic, d), is_same, n in zip(c.problems.tolist(), stands.tolist(), pairs.tolist(), strict=True):
-        problem = inputs.topics[topic], c.fits[d].dimension.name
-        earlier_rows.append(earlier.imputed.get(problem, {}) if is_same and len(then.get(problem, ())) == n else {})
-    return earlier_rows
+    for place, name in enumerate(dimensions):
+        of_fit = c.problems[:, 1] == place
+        pairs_then = np.append(earlier.judged_pairs(inputs.pool, name), 0)
+        stands[of_fit] &= pairs_then[topics[c.problems[of_fit, 0]]] == pairs[of_fit]
+    return index, stands
 
 
-def imputed_rows(inputs: Inputs, graded: Graded, imputed: grade_fits.Imputed) -> list[Row]:
-    """Make rows of the grades for every draw, for updates of this analysis."""
-    names = [fit.dimension.name for fit in graded.comparisons.fits]
-    return [
-        {
-            "topic": inputs.topics[graded.topic[i]],
-            "response": inputs.responses[graded.response[i]].name,
-            "dimension": names[graded.fit[i]],
-            "grades": packed(2 * imputed.grade[i]),
-            "merit": float(imputed.merit[i]),
-            "variance": float(imputed.variance[i]),
-        }
-        for i in range(len(graded.grade))
-    ]
+def _translated(before: Sequence[Response], now: Sequence[Response]) -> Ints:
+    """Return the present index of each earlier response; -1 if it is gone."""
+    index = {response.name: i for i, response in enumerate(now)}
+    return np.array([index.get(response.name, -1) for response in before], dtype=np.int64)
+
+
+def imputed_row(graded: Graded, imputed: grade_fits.Imputed) -> Row:
+    """Make the row of the grades for every draw, for updates of this analysis. Grades are whole or half."""
+    twice = 2 * imputed.grade
+    return grades_row(
+        [fit.dimension.name for fit in graded.comparisons.fits],
+        response=graded.response.astype(np.int32),
+        dimension=graded.fit.astype(np.int16),
+        grade=twice.astype(np.int8 if twice.max(initial=0) < 128 else np.int16),
+        merit=imputed.merit,
+        variance=imputed.variance,
+    )
 
 
 def _resampled(analysed: Context, graded: Graded, imputed: grade_fits.Imputed | None) -> grade_fits.Resampled:
@@ -149,20 +172,23 @@ def _make_rows(analysed: Context, graded: Graded, ends: tuple[Floats, Floats]) -
     """Make rows by topic and dimension, with the rank intervals."""
     inputs = analysed.inputs
     names = [fit.dimension.name for fit in graded.comparisons.fits]
-    low, high = ends
+    measures = numbers(np.stack([graded.merit, graded.se, graded.grade, *ends], axis=1))
+    keys = zip(graded.topic.tolist(), graded.response.tolist(), graded.fit.tolist(), strict=True)
     rows: dict[tuple[str, str], list[Row]] = {}
-    for i, (topic, response, d) in enumerate(zip(graded.topic, graded.response, graded.fit, strict=True)):
+    for (topic, response, d), (merit, se, grade, low, high), converged in zip(
+        keys, measures, graded.converged.tolist(), strict=True
+    ):
         row: Row = {
             "topic": inputs.topics[topic],
             "response": inputs.responses[response].name,
             "dimension": names[d],
-            "merit": number(graded.merit[i]),
-            "se": number(graded.se[i]),
-            "grade": number(graded.grade[i]),
-            "rank_low": number(low[i]),
-            "rank_high": number(high[i]),
+            "merit": merit,
+            "se": se,
+            "grade": grade,
+            "rank_low": low,
+            "rank_high": high,
         }
-        if not graded.converged[i]:
+        if not converged:
             row[NOTE] = NOT_CONVERGED
         elif row["rank_low"] is None:
             row[NOTE] = ONE_VOTE

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from analysis.stats.agreement import SharedPairs
 from analysis.stats.judgments import canonical
 from analysis.stats.labels import A, N
 from analysis.stats.position_bias import side_test
@@ -57,14 +58,14 @@ class _Votes:
     pairs: int
     coders: int
 
-    def alpha(self, keep: NDArray[np.bool_], topic: Ints, drawn: bool) -> Estimate:
+    def alpha(self, keep: NDArray[np.bool_], topic: Ints, drawn: bool, shared: SharedPairs) -> Estimate:
         """Compute alpha of the selected votes, one for each judge and pair; `topic`: the topic of each pair."""
         key = self.pair[keep] * self.coders + self.coder[keep]
         # If a judge saw both orders, keep the canonical one: otherwise they would agree with themselves.
         order = np.lexsort((self.flipped[keep], key))
         once = order[np.unique(key[order], return_index=True)[1]]
         votes = (self.pair[keep][once], self.coder[keep][once], self.value[keep][once])
-        return estimates.alpha(votes, topic, values=3, drawn_coders=drawn)
+        return estimates.alpha(votes, topic, values=3, drawn_coders=drawn, shared=shared)
 
 
 def compute_tables(analysed: Context) -> Tables:
@@ -93,9 +94,16 @@ def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts
     parts: Parts = {}
     if not main.fits:
         return parts
-    for effect, make in ((WITHIN, _within), (ACROSS, _across)):
+    pairs = _pairs(main)
+    units = SharedPairs.of_any([(fit.unit, fit.coder) for fit in main.fits], main.pool.topic)
+    for effect in (WITHIN, ACROSS):
+        of_both = _shared_of_pairs(main, pairs) if effect == WITHIN else None
         for fit in main.fits:
-            parts[fit.dimension.name, effect] = make(inputs, main, fit, settings)
+            parts[fit.dimension.name, effect] = (
+                _across(inputs, main, fit, settings, units)
+                if of_both is None
+                else _within(inputs, main, fit, pairs, of_both)
+            )
         by_dimension = [parts[fit.dimension.name, effect] for fit in main.fits]
         parts[ALL, effect] = {
             part: estimates.mean([dimension_parts[part] for dimension_parts in by_dimension])
@@ -104,7 +112,10 @@ def _by_order(inputs: Inputs, main: Fitted, settings: AnalysisSettings) -> Parts
     return parts
 
 
-def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
+Pairs = tuple[Ints, NDArray[np.bool_], Ints]
+
+
+def _pairs(main: Fitted) -> Pairs:
     """Return each unit's pair of responses as one number (-1: not a pair), whether it is flipped, and units by pair."""
     left, right = main.pool.left, main.pool.right
     is_pair = (left >= 0) & (right >= 0)
@@ -118,19 +129,29 @@ def _pairs(main: Fitted) -> tuple[Ints, NDArray[np.bool_], Ints]:
     return pair, flipped, np.append(sizes, 0)
 
 
-def _votes(main: Fitted, fit: Fit) -> _Votes:
-    pair, flipped, sizes = _pairs(main)
+def _shared_of_pairs(main: Fitted, pairs: Pairs) -> SharedPairs:
+    """Return the pairs of judges of each pair of responses, in either order."""
+    pair, _flipped, sizes = pairs
+    people = len(main.pool.participants)
+    judged = np.unique(np.concatenate([pair[fit.unit] * people + fit.coder for fit in main.fits]))
+    topic = np.zeros(max(1, len(sizes) - 1), dtype=np.int64)
+    topic[pair[pair >= 0]] = main.pool.topic[pair >= 0]
+    return SharedPairs(*np.divmod(judged[judged >= 0], people), topic)
+
+
+def _votes(main: Fitted, fit: Fit, pairs: Pairs) -> _Votes:
+    pair, flipped, sizes = pairs
     value = canonical(main.pool.left[fit.unit], main.pool.right[fit.unit]).labels(fit.value)
     return _Votes(
         pair[fit.unit], fit.coder, value, flipped[fit.unit], max(1, len(sizes) - 1), len(main.pool.participants)
     )
 
 
-def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings) -> dict[str, Estimate]:
+def _within(inputs: Inputs, main: Fitted, fit: Fit, pairs: Pairs, shared: SharedPairs) -> dict[str, Estimate]:
     """Compute alpha of each order for pairs judged in both, and of both orders together in canonical orientation."""
     if not fit.dimension.is_preference or np.any(main.pool.right[fit.unit] < 0):
         return dict.fromkeys((FORWARD, REVERSE, BOTH), undefined(NOT_PREFERENCES))
-    votes = _votes(main, fit)
+    votes = _votes(main, fit, pairs)
     judged = [np.bincount(votes.pair[votes.flipped == side], minlength=votes.pairs) > 0 for side in (False, True)]
     both = (judged[0] & judged[1])[votes.pair]
     if not both.any():
@@ -138,10 +159,13 @@ def _within(inputs: Inputs, main: Fitted, fit: Fit, _settings: AnalysisSettings)
     of_pair = np.zeros(votes.pairs, dtype=np.int64)
     of_pair[votes.pair] = main.pool.topic[fit.unit]
     chosen = {FORWARD: both & ~votes.flipped, REVERSE: both & votes.flipped, BOTH: both}
-    return {part: votes.alpha(keep, of_pair, coders_of(inputs.pool) not in CHOSEN) for part, keep in chosen.items()}
+    drawn = coders_of(inputs.pool) not in CHOSEN
+    return {part: votes.alpha(keep, of_pair, drawn, shared) for part, keep in chosen.items()}
 
 
-def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) -> dict[str, Estimate]:
+def _across(
+    inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings, shared: SharedPairs
+) -> dict[str, Estimate]:
     """Compute alpha of the first items of the questionnaires, and of the later ones."""
     pool = main.pool
     counted = pool.first_votes(settings.k) & (pool.dimension == inputs.dimensions.index(fit.dimension))
@@ -156,6 +180,7 @@ def _across(inputs: Inputs, main: Fitted, fit: Fit, settings: AnalysisSettings) 
         "values": len(fit.dimension.domain),
         "drawn_coders": coders_of(inputs.pool) not in CHOSEN,
         "domain": None if fit.dimension.is_preference else fit.dimension.domain,
+        "shared": shared,
     }
     return {
         part: estimates.alpha((fit.unit[keep], fit.coder[keep], fit.value[keep]), pool.topic, **how)

@@ -146,8 +146,10 @@ def test_an_update_without_the_fits_of_an_analysis_or_without_judgments_fails(ba
 
 def test_who_is_erased_leaves_the_fits_and_the_updates(base):
     updated = update(base)
-    assert any("w1" in row.values() for row in ResultTable.objects.get(run=base, name=FITS).rows)
+    assert ResultTable.objects.filter(run=base, name=FITS).exists()
+    assert any("w1" in row.values() for row in ResultTable.objects.get(run=base, name="competence").rows)
     erasure.erase(base.study.participants.get(external_id="w1"), timezone.now())
+    assert not ResultTable.objects.filter(run=base, name=FITS).exists()
     for table in ResultTable.objects.filter(run__in=[base, updated]):
         assert not any("w1" in row.values() for row in table.rows), table.name
     updated.refresh_from_db()

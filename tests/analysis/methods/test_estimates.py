@@ -59,7 +59,7 @@ def test_one_topic_has_no_interval_and_each_reason_is_said_once():
 )
 def test_only_estimates_over_drawn_judges_lack_an_interval_for_want_of_judges(judges, is_share, reason):
     coder = None if judges is None else np.array(judges)
-    terms = Terms(np.array([0, 0]), coder, None, np.array([0.1, -0.1]))
+    terms = Terms.of(np.array([0, 0]), coder, None, np.array([0.1, -0.1]))
     found = Estimate(0.5, np.zeros(0), 1, 2, terms=terms, is_share=is_share)
     assert (found.interval, found.note) == ((None, None), reason)
     assert made(0.2, [0.2, 0.2], topics=1).note == response_groups.ONE_TOPIC

@@ -6,12 +6,13 @@ from statistics import fmean
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import agreement
-from analysis.stats.cluster_variance import interval_of
+from analysis.stats.cluster_variance import Terms, combined, interval_of, variance
 from analysis.stats.judgments import RepeatedJudgmentError
+from tests.examples import examples
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: 4 observers, 12 units, missing values.
 A = [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0]
@@ -195,3 +196,31 @@ def test_count_values():
     assert counts.tolist() == [[1, 0, 1], [0, 1, 0]]
     with pytest.raises(RepeatedJudgmentError, match=r"4 .*1"):
         agreement.count_values([0, 1, 1], [4, 4, 4], [0, 0, 1])
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=examples(25), deadline=None)
+def test_terms_of_shared_pairs_have_the_same_variance_to_the_last_bit(seed):
+    """Of some of the judgments, and combined over two questions."""
+    rng = np.random.default_rng(seed)
+    unit, coder = np.nonzero(rng.random((12, 9)) < 0.5)
+    topic, keep = np.sort(rng.integers(0, 4, 12)), rng.random(len(unit)) < 0.8
+    shared = agreement.SharedPairs(unit, coder, topic)
+    kept = (unit[keep], coder[keep])
+    for make in (agreement.alpha_terms, agreement.ac1_terms):
+        parts: dict[bool, list[Terms]] = {True: [], False: []}
+        for _question in range(2):
+            votes = (*kept, rng.integers(0, 3, keep.sum()))
+            for is_shared, terms in parts.items():
+                terms.append(make(*votes, topic, values=3, pairs=shared.select(*kept) if is_shared else None))
+        for with_pairs, alone in zip(parts[True], parts[False], strict=True):
+            assert np.array_equal(variance(with_pairs), variance(alone), equal_nan=True)
+            assert (with_pairs.topics, with_pairs.judges) == (alone.topics, alone.judges)
+        mean, own = (combined(parts[is_shared], [0.5, 0.5]) for is_shared in (True, False))
+        assert np.array_equal(variance(mean), variance(own), equal_nan=True)
+
+
+def test_shared_pairs_refuse_judgments_that_they_do_not_have():
+    shared = agreement.SharedPairs(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="shared"):
+        shared.select(np.array([0, 0]), np.array([0, 2]))

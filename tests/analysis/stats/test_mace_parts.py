@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from analysis.stats import mace
+from analysis.stats import _mace_problem, mace
 from analysis.stats._mace_engine import connected
 from analysis.stats.random_streams import _STEP, KeyedRng, mixed
 from tests.examples import examples
@@ -93,6 +93,25 @@ def test_a_newcomer_elsewhere_changes_nothing_of_the_other_parts():
     assert after.spam_probability[1:13].tobytes() == before.spam_probability[:12].tobytes()
     assert after.posterior[:14].tobytes() == before.posterior[:14].tobytes()
     assert after.spam_probability[13:].tolist() != before.spam_probability[12:].tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 5, 12, 20]))
+@settings(max_examples=examples(15), deadline=None)
+def test_groups_of_parts_searched_by_themselves_give_the_same_to_the_last_bit(seed, size):
+    rng = np.random.default_rng(seed)
+    votes, keys = groups(rng), rng.integers(0, 2**63, 14)
+    # An item that nobody judged, somebody who judged nothing, and known labels.
+    more = {"keys": np.r_[keys, 5], "items": 19, "annotators": 15, "fixed": [2, *[-1] * 17, 0]}
+    whole = fit(votes, **more)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_mace_problem, "_GROUP", size)
+        grouped = fit(votes, **more)
+    for name in ("spam", "know", "strategy"):
+        assert getattr(grouped.parameters, name).tobytes() == getattr(whole.parameters, name).tobytes()
+    for name in ("posterior", "restart_log_likelihoods", "restart_agreement"):
+        assert getattr(grouped, name).tobytes() == getattr(whole, name).tobytes()
+    for name in ("log_likelihood", "iterations", "converged"):
+        assert getattr(grouped, name) == getattr(whole, name)
 
 
 def test_the_whole_is_as_likely_as_its_parts_fitted_alone():
