@@ -131,16 +131,17 @@ def share(source: Path, target: Path) -> None:
 
 
 def static_digest() -> str:
-    """Return a digest of the names and contents of all static files.
+    """Return a digest of the names and contents of all static files, and of whether they are compressed.
 
     Not of their times: an image's files lose fractions of a second on the way through a registry, and a container
     cannot collect again, since it may not write there.
     """
+    from django.conf import settings
     from django.contrib.staticfiles.finders import get_finders
 
     from crowdrag.static_files import NOT_COLLECTED
 
-    lines = []
+    lines = [f"compressed: {settings.COMPRESS_STATIC}"]
     for finder in get_finders():
         for name, storage in finder.list(list(NOT_COLLECTED)):
             with Path(storage.path(name)).open("rb") as file:
