@@ -148,6 +148,7 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+COMPRESS_STATIC = env.bool("CROWDRAG_COMPRESS_STATIC", default=True)
 STATIC_ROOT = Path(env.str("CROWDRAG_STATIC_ROOT", default=str(DATA_DIR / "staticfiles")))
 # The documentation site as `make docs` builds it (docs/adr/0036).
 DOCS_ROOT = Path(env.str("CROWDRAG_DOCS_ROOT", default=str(BASE_DIR / "build" / "docs")))
@@ -191,6 +192,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_keepalive
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_TASK_SERIALIZER = "json"
+# Queues whose workers run only while there is work (crowdrag/runtime/layouts.py).
+ON_DEMAND_QUEUES = frozenset(env.list("CROWDRAG_ON_DEMAND", default=[]))
 
 # The OpenAI-compatible server of the local language model; empty if there is none.
 LLM_URL = env.str("CROWDRAG_LLM_URL", default="")

@@ -1,5 +1,8 @@
 """Static files get hashed names, the modules that they import too, without a build step (docs/adr/0004)."""
 
+from collections.abc import Iterable, Iterator
+
+from django.conf import settings
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 #: Files that no page uses are not collected: compressing them would take a minute, at the first start of every system.
@@ -28,3 +31,7 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: i
         "js/*.js",
         CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1][:3],
     )
+
+    def compress_files(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Compress files beside themselves, which takes most of the time of collecting them."""
+        return super().compress_files(paths) if settings.COMPRESS_STATIC else iter(())

@@ -1,7 +1,7 @@
 """Models of runs: runs, units, files, uploads, heartbeats of workers, scheduled tasks."""
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -289,6 +289,13 @@ class Upload(models.Model):
 
 # A worker without a heartbeat for this long is considered gone.
 BEAT_IS_FRESH_FOR = timedelta(seconds=20)
+# The longest that a worker takes to start for a message, where workers run only while there is work.
+WORKER_STARTS_WITHIN = timedelta(seconds=30)
+
+
+def may_start(queue: str, oldest: datetime | None, now: datetime) -> bool:
+    """Return whether a worker starts for the units of a queue, the oldest of which has been due since `oldest`."""
+    return queue in settings.ON_DEMAND_QUEUES and (oldest is None or now - oldest <= WORKER_STARTS_WITHIN)
 
 
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):

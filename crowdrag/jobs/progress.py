@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from .enums import Queue, UnitState
-from .models import Run, Unit, WorkerHeartbeat
+from .models import Run, Unit, WorkerHeartbeat, may_start
 
 #: The rate is measured on this many most recent units.
 LAST_UNITS = 50
@@ -117,7 +117,8 @@ def find_wait(run: Run, *, now: datetime | None = None) -> Wait | None:
         until = later.order_by("due_at").values_list("due_at", flat=True).first()
         return Wait(Obstacle.RETRY, until=until) if until else None
     if not WorkerHeartbeat.objects.filter(queue=run.queue).fresh(now).exists():
-        return Wait(Obstacle.NO_WORKER)
+        oldest = run.units.due(now).order_by("due_at").values_list("due_at", flat=True).first()
+        return Wait(Obstacle.WORKER if may_start(run.queue, oldest, now) else Obstacle.NO_WORKER)
     return Wait(Obstacle.OTHERS, others) if others else Wait(Obstacle.WORKER)
 
 

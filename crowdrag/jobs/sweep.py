@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from . import completion, heartbeat, leases, schedules, tasks
@@ -36,6 +37,7 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
     """Make one pass: return lost units, conclude complete runs, wake the workers of queues with due units.
 
     An empty queue gets one message too: the heartbeat of the worker that takes it shows that the queue is reachable.
+    It gets none if its workers run only while there is work.
     """
     returned = leases.return_expired(now=now)
     leases.correct_due_times(now=now)
@@ -46,7 +48,7 @@ def sweep(*, now: datetime | None = None) -> SweepResult:
     due = {queue: _due(queue, now) for queue in Queue.values}
     broker = True
     for queue, count in due.items():
-        broker = broker and tasks.top_up(queue=queue, due=max(count, 1))
+        broker = broker and tasks.top_up(queue=queue, due=max(count, 0 if queue in settings.ON_DEMAND_QUEUES else 1))
     heartbeat.record_beat(name=f"sweep@{socket.gethostname()}", queue="sweep", now=now)
     WorkerHeartbeat.objects.filter(at__lt=leases.time_after(now, -KEEP_BEATS)).delete()
     return SweepResult(returned, len(complete), due, broker, scheduled)

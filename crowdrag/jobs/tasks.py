@@ -11,8 +11,7 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from crowdrag.celery import app
-
-from .enums import Queue
+from crowdrag.runtime.workers import DELIVERIES
 
 # More messages than this do not help: each worker continues until nothing is due.
 MOST_MESSAGES = 16
@@ -40,11 +39,11 @@ def wake(*, queue: str, messages: int = 1) -> bool:
 
 
 def call_soon(name: str, about: str, *, expires: timedelta = timedelta(minutes=1)) -> bool:
-    """Have a worker of the default queue run a task; return whether the broker took it. If not, the sweep tries again.
+    """Have a worker run a short task; return whether the broker took it. If not, the sweep tries again.
 
     A message expires when the next one would make it redundant.
     """
-    return _send(name, about, queue=Queue.DEFAULT, expires=expires.total_seconds())
+    return _send(name, about, queue=DELIVERIES, expires=expires.total_seconds())
 
 
 def _send(name: str, about: str, *, count: int = 1, **options: Any) -> bool:

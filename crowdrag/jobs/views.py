@@ -18,7 +18,7 @@ from crowdrag.studies.models import Study
 
 from . import kinds, lifecycle, progress
 from .enums import Queue, RunState, UnitState
-from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat
+from .models import BEAT_IS_FRESH_FOR, Run, Unit, WorkerHeartbeat, may_start
 from .templatetags.jobs import column_name, plainly
 
 PER_PAGE = 25
@@ -202,9 +202,11 @@ def services(request: HttpRequest) -> HttpResponse:
     beats = list(WorkerHeartbeat.objects.order_by("queue", "name", "id"))
     counts = Unit.objects.by_queue(now)
     alive = {beat.queue for beat in beats if now - beat.at <= BEAT_IS_FRESH_FOR}
-    queues = [
+    queues: list[dict[str, Any]] = [
         {"name": queue.value, "work": queue.work, "served": queue in alive, **counts.get(queue, {})} for queue in Queue
     ]
+    for queue in queues:
+        queue["starts"] = may_start(queue["name"], queue.get("oldest"), now)
     active = Run.objects.active().select_related("study", "created_by").newest_first()[:SHOWN_TROUBLED]
     context = {
         "now": now,

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 
 from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit.models import AccessLogEntry
+from crowdrag.runtime.service_monitor import HEALTHY
 
 from . import backups, disk_usage, machines, service_status, spend
 
@@ -55,11 +56,11 @@ def _services(now: datetime) -> Tile:
     bad += [
         "{title}: {state}, {reason}".format(**entry)
         for entry in service_status.supervised()
-        if entry.get("state") not in {"ready", "starting"}
+        if entry.get("state") not in {*HEALTHY, "starting"}
     ]
     due = sum(queue.due for queue in queues)
     waiting = f"{due} unit is due." if due == 1 else f"{due} units are due."
-    idle = ", ".join(queue.name for queue in queues if not queue.workers)
+    idle = ", ".join(queue.name for queue in queues if not queue.workers and not queue.may_start)
     fine = f"No worker serves {idle}; nothing is due there. {waiting}" if idle else f"All queues are served. {waiting}"
     return _tile("Services and queues", "operations_services", bad, [], fine)
 

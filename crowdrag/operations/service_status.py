@@ -14,7 +14,7 @@ from django.db.models import Count
 
 from crowdrag.jobs import kinds
 from crowdrag.jobs.enums import Queue, UnitState
-from crowdrag.jobs.models import BEAT_IS_FRESH_FOR, Run, ScheduledTask, Unit, WorkerHeartbeat
+from crowdrag.jobs.models import BEAT_IS_FRESH_FOR, Run, ScheduledTask, Unit, WorkerHeartbeat, may_start
 from crowdrag.jobs.tasks import BROKER_ERRORS, impatient_connection
 from crowdrag.runtime import data_folder
 from crowdrag.runtime.data_folder import DataFolder
@@ -44,11 +44,13 @@ class QueueState:
     claimed: int
     oldest: datetime | None
     workers: int
+    # Whether a worker starts for what is due.
+    may_start: bool = False
 
     @property
     def is_deserted(self) -> bool:
-        """Whether a unit is due and there is no worker."""
-        return bool(self.due) and not self.workers
+        """Whether a unit is due and there is no worker, nor one that starts."""
+        return bool(self.due) and not self.workers and not self.may_start
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,18 @@ def queues(*, now: datetime) -> list[QueueState]:
         row: Any = counted.get(queue, {})
         counts = {field: int(row.get(field) or 0) for field in ("due", "later", "claimed")}
         workers = alive.get(queue, 0)
-        states.append(QueueState(queue.value, queue.work, oldest=row.get("oldest"), workers=workers, **counts))
+        oldest = row.get("oldest")
+        starts = may_start(queue, oldest, now)
+        states.append(QueueState(queue.value, queue.work, oldest=oldest, workers=workers, may_start=starts, **counts))
     return states
 
 
 def workers(*, now: datetime) -> list[dict[str, Any]]:
-    """Return every worker and sweep with a heartbeat in the last day, and whether it is still alive."""
+    """Return the workers and sweeps with a heartbeat in the last day, and whether each is still alive."""
     beats = WorkerHeartbeat.objects.order_by("queue", "name", "id")
-    return [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
+    known = [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
+    # A worker that has ended for want of work is not missing.
+    return [row for row in known if row["is_alive"] or row["beat"].queue not in settings.ON_DEMAND_QUEUES]
 
 
 def sweeps_alive(*, now: datetime) -> int:

@@ -186,10 +186,10 @@ def down(words: list[str]) -> None:
 
 
 def _serve_parser() -> argparse.ArgumentParser:
-    from crowdrag.runtime import parts as serving
+    from crowdrag.runtime import layouts
 
     parser = _parser("serve")
-    parser.add_argument("part", choices=serving.PARTS)
+    parser.add_argument("part", choices=layouts.PARTS)
     parser.add_argument("--host", default=os.environ.get("HOST_ADDRESS", "127.0.0.1"), help="address to listen on")
     parser.add_argument("--port", type=_port_number, default=_port(), help="port of the web server (also PORT=...)")
     parser.add_argument(

@@ -23,6 +23,7 @@ from crowdrag.runtime import (
     web,
 )
 from crowdrag.runtime.data_folder import MEGABYTE, REPOSITORY, DataFolder, Problem
+from crowdrag.runtime.service_monitor import HEALTHY
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -119,14 +120,14 @@ def system(folder: DataFolder) -> Finding:
         return Finding("System", NOTE, "is not running", "Start it with `crowdrag up` or `crowdrag demo`.")
     status = data_folder.read_status(folder)
     if space := status.get("space"):
-        reasons = [entry["reason"] for entry in status.get("services", {}).values() if entry["state"] != "ready"]
+        reasons = [entry["reason"] for entry in status.get("services", {}).values() if entry["state"] not in HEALTHY]
         return Finding("System", WRONG, str(space), "; ".join(["Free some space on this disk.", *reasons]))
     if status.get("stores"):
         return Finding(
             "System", NOTE, "only the database and broker are running, for commands", "Start it with `crowdrag up`."
         )
     services = status.get("services", {})
-    unwell = {name: entry for name, entry in services.items() if entry["state"] != "ready"}
+    unwell = {name: entry for name, entry in services.items() if entry["state"] not in HEALTHY}
     if unwell:
         advice = "; ".join(
             f"{name} is {entry['state']} ({entry['reason']}), see {entry['log']}" for name, entry in unwell.items()

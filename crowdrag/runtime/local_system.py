@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psycopg
 
-from crowdrag.runtime import data_folder, environment, operator_services, web
+from crowdrag.runtime import data_folder, environment, layouts, operator_services, web
 from crowdrag.runtime.backups import libpq
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder, Problem
 from crowdrag.runtime.local_model import LanguageModel, what_is_missing
@@ -22,11 +22,11 @@ from crowdrag.runtime.processes import open_private, tail
 from crowdrag.runtime.service_monitor import Service
 from crowdrag.runtime.supervisor import TITLE_WIDTH, StopRequested, Supervisor, say, stores
 from crowdrag.runtime.web import Web
-from crowdrag.runtime.workers import QUEUES, STOP_AT_SIGTERM, Sweep, Worker
+from crowdrag.runtime.workers import STOP_AT_SIGTERM
 
 DEFAULT_PORT = 8000
 # Values of `--only`, for separate web and worker machines.
-PARTS = ("llm", "web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
+PARTS = ("llm", *layouts.PARTS)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class StartOptions:
     demo: bool = False
     only: tuple[str, ...] = PARTS
 
+    @property
+    def layout(self) -> layouts.Layout:
+        """How the parts share processes."""
+        return layouts.choose(is_demo=self.demo, is_whole=set(self.only) == set(PARTS))
+
 
 def run(folder: DataFolder, wish: StartOptions) -> None:
     """Start everything and keep it running until a signal arrives."""
@@ -45,6 +50,7 @@ def run(folder: DataFolder, wish: StartOptions) -> None:
     folder.check_space()
     refuse_after_half_a_restore(folder)
     operator_services.require_answers(wish.only)
+    wish.layout.set_defaults()
     listener = None
     began = time.monotonic()
     try:
@@ -72,7 +78,7 @@ def _listen(wish: StartOptions) -> socket.socket:
 
 
 def _start(supervisor: Supervisor, wish: StartOptions, listener: socket.socket | None) -> None:
-    """Start the services in order; the language model loads while the database is prepared."""
+    """Start the services in order. The language model comes after the web, which would wait for it otherwise."""
     folder = supervisor.folder
     supervisor.llm_url = os.environ.get("CROWDRAG_LLM_URL", "")
     model = _language_model(folder) if "llm" in wish.only else None
@@ -81,16 +87,15 @@ def _start(supervisor: Supervisor, wish: StartOptions, listener: socket.socket |
     supervisor.facts |= {"llm_url": supervisor.llm_url}
     if set(wish.only) - {"llm"}:
         supervisor.preload({**STOP_AT_SIGTERM, **web.count_requests_in(folder)})
-    supervisor.wait_ready([supervisor.add(service) for service in stores(folder)])
-    monitors = [supervisor.add(model)] if model is not None else []
+    supervisor.wait_ready([supervisor.add(service) for service in stores(folder, settings=wish.layout.postgres)])
+    supervisor.wait_loaded()
     supervisor.run_once("Database migrations and static files", [sys.executable, "-m", "crowdrag.runtime.preparation"])
     environment.note_identity_key(folder)
-    supervisor.wait_loaded()
-    for service in _processes(folder, wish, listener, supervisor.llm_url):
-        if isinstance(service, Web):
-            supervisor.facts |= {"url": service.public_url, "port": service.port}
-        monitors.append(supervisor.add(service))
-    supervisor.wait_ready(monitors)
+    services = [*_processes(folder, wish, listener, supervisor.llm_url), *([model] if model is not None else [])]
+    if services and isinstance(services[0], Web):
+        supervisor.facts |= {"url": services[0].public_url, "port": services[0].port}
+        supervisor.wait_ready([supervisor.add(services.pop(0))])
+    supervisor.wait_ready([supervisor.add(service) for service in services])
 
 
 def _language_model(folder: DataFolder) -> LanguageModel | None:
@@ -104,11 +109,10 @@ def _language_model(folder: DataFolder) -> LanguageModel | None:
 
 def _processes(folder: DataFolder, wish: StartOptions, listener: socket.socket | None, llm_url: str) -> list[Service]:
     """Return the processes that run CrowdRAG's own code."""
-    services: list[Service] = [Web(folder, listener, llm_url)] if listener is not None else []
-    services += [Worker(folder, queue, llm_url) for queue in QUEUES if f"worker-{queue.name}" in wish.only]
-    if "sweep" in wish.only:
-        services.append(Sweep(folder, llm_url))
-    return services
+    services: list[Service] = []
+    if listener is not None:
+        services.append(Web(folder, listener, llm_url, variables=wish.layout.session_variables()))
+    return services + wish.layout.background_services(folder, wish.only, llm_url)
 
 
 def _welcome(supervisor: Supervisor, wish: StartOptions) -> None:

@@ -19,7 +19,6 @@ from crowdrag.runtime.supervisor import say
 from crowdrag.runtime.web import Web
 from crowdrag.runtime.workers import QUEUES, Sweep, Worker
 
-PARTS = ("web", "sweep", *(f"worker-{queue.name}" for queue in QUEUES))
 TICK = 0.1
 # Seconds that a stopping web server continues to serve, until its proxy notices.
 DRAIN = 10.0

@@ -10,7 +10,9 @@ import shutil
 import signal
 import stat
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import psycopg
 
@@ -42,6 +44,7 @@ SETTINGS = {
     "log_error_verbosity": "terse",
     "timezone": "UTC",
 }
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 # For tests only: safe when the server is killed, but not in a power failure.
 VOLATILE = {
     "fsync": "off",
@@ -104,9 +107,10 @@ class Postgres(Service):
     needs_megabytes = 64  # recovery writes segments of the log, 16 MB each
     tier = 0
 
-    def __init__(self, folder: DataFolder, *, durable: bool = True) -> None:
+    def __init__(self, folder: DataFolder, *, durable: bool = True, settings: Mapping[str, str] = NO_SETTINGS) -> None:
         super().__init__(folder)
         self.durable = durable
+        self.settings = settings
         self.account = server_account()
         self.programs = reachable_copy(installation(), self.account) / "bin"
         self._open: list[int] = []
@@ -123,6 +127,7 @@ class Postgres(Service):
         settings = {
             **SETTINGS,
             "unix_socket_directories": str(self.folder.sockets),
+            **self.settings,
             **({} if self.durable else VOLATILE),
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

@@ -21,26 +21,26 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdrag.runtime.data_folder import REPOSITORY, DataFolder
 from crowdrag.runtime.launcher import die_with_parent
-from crowdrag.runtime.processes import AdoptedProcess, Reaper, open_private, spawn
+from crowdrag.runtime.processes import AdoptedProcess, Process, Reaper, open_private, spawn
+from crowdrag.runtime.service_account import Account
 
 # What the services import beside the apps and their views. Neural models are left out, as only some tasks need them,
 # and so is crowdrag.wsgi, which lists the static files: they may not be collected yet.
-MODULES = (
-    "crowdrag.celery",
+MODULES = ("crowdrag.runtime.web_worker", "gunicorn.app.wsgiapp")
+# What only workers and the sweep import: loaded while the first program runs, which prepares the database.
+MODULES_OF_WORKERS = (
     "celery.apps.worker",
     "celery.bin.celery",
     "celery.concurrency.prefork",
     "celery.worker.consumer",
     "crowdrag.jobs.management.commands.sweep",
-    "crowdrag.runtime.web_worker",
-    "gunicorn.app.wsgiapp",
 )
 LARGEST_REQUEST = 1 << 20
 # Descriptors below this number are free for those that a command names.
@@ -134,6 +134,31 @@ class Preloader:
         self._reaper.remove(self.process.pid)
 
 
+def start_program(
+    preloader: Preloader | None,
+    command: list[str],
+    *,
+    name: str,
+    log: Path,
+    env: dict[str, str],
+    death_signal: int = signal.SIGKILL,
+    account: Account | None = None,
+    fds: tuple[int, ...] = (),
+    cwd: Path | None = None,
+) -> Process:
+    """Start a program: forked from the preloader if there is one that can, otherwise by itself.
+
+    With a preloader, the command must be `python -m MODULE ...` with CrowdRAG's code.
+    """
+    if preloader is not None:
+        adopted = preloader.start(
+            command[2:], name=f"crowdrag-{name}", log=log, env=env, death_signal=death_signal, fds=fds
+        )
+        if adopted is not None:
+            return adopted
+    return spawn(command, log=log, env=env, death_signal=death_signal, account=account, fds=fds, cwd=cwd)
+
+
 def _prctl(option: int, value: Any) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
@@ -141,6 +166,7 @@ def _prctl(option: int, value: Any) -> None:
 def serve(connection: socket.socket, supervisor: int) -> None:
     """Fork one process for each request until the supervisor closes the socket."""
     connection.send(READY)
+    is_first = True
     while True:
         message, fds, _flags, _address = socket.recv_fds(connection, LARGEST_REQUEST, 16)
         if not message:
@@ -163,6 +189,9 @@ def serve(connection: socket.socket, supervisor: int) -> None:
         for fd in fds:
             os.close(fd)
         connection.send(pid)
+        if is_first:
+            is_first = False
+            load_for_good(MODULES_OF_WORKERS)
 
 
 def _become(request: dict[str, Any], fds: list[int], supervisor: int) -> NoReturn:
@@ -228,14 +257,28 @@ def _leave(status: int) -> NoReturn:
 
 
 def load() -> None:
-    """Load the code: all apps with their views, the web server, Celery's worker and the sweep."""
+    """Load the code of all apps with their views."""
     import django
     from django.urls import get_resolver
 
     django.setup()
     list(get_resolver().url_patterns)
-    for module in MODULES:
-        importlib.import_module(module)
+
+
+def load_for_good(modules: Iterable[str], more: Callable[[], None] = lambda: None) -> None:
+    """Import modules after `more`, and leave all that is loaded to be shared.
+
+    Nearly all of it stays: looking for garbage again and again would take a seventh of the time. Collecting it later
+    would touch all objects, and so copy the memory that the processes share.
+    """
+    gc.disable()
+    with _reserved_descriptors():
+        more()
+        for module in modules:
+            importlib.import_module(module)
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @contextmanager
@@ -256,11 +299,7 @@ def main() -> None:
     """Load the code, then serve."""
     descriptor, supervisor = int(sys.argv[1]), int(sys.argv[2])
     connection = socket.socket(fileno=descriptor)
-    with _reserved_descriptors():
-        load()
-    # Collecting garbage later would touch all objects, and so copy the memory that the processes share.
-    gc.collect()
-    gc.freeze()
+    load_for_good(MODULES, load)
     serve(connection, supervisor)
 
 

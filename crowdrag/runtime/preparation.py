@@ -64,17 +64,29 @@ def refuse_unusable_database() -> None:
         sys.exit("\n".join(f"{error.msg}\n{error.hint or ''}".strip() for error in errors))
 
 
+def is_migrated() -> bool:
+    """Return whether all migrations of this release are applied."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
 def migrate(*, tries: int = TRIES, pause: float = PAUSE) -> None:
     """Apply the migrations without blocking others for long; a lock that is not granted is requested again."""
     from django.core.management import call_command
     from django.db import OperationalError, connection
     from psycopg.errors import LockNotAvailable
 
+    # With nothing to apply, the command compares all models with their migrations where it may print a difference. That
+    # takes longer than all else. It is still called: it completes what was interrupted after the last migration.
+    verbosity = 0 if is_migrated() else 1
     for left in reversed(range(tries)):
         with connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
         try:
-            call_command("migrate", interactive=False, verbosity=1)
+            call_command("migrate", interactive=False, verbosity=verbosity)
         except OperationalError as error:
             if not left or not isinstance(error.__cause__, LockNotAvailable):
                 raise
@@ -131,16 +143,17 @@ def share(source: Path, target: Path) -> None:
 
 
 def static_digest() -> str:
-    """Return a digest of the names and contents of all static files.
+    """Return a digest of the names and contents of all static files, and of whether they are compressed.
 
     Not of their times: an image's files lose fractions of a second on the way through a registry, and a container
     cannot collect again, since it may not write there.
     """
+    from django.conf import settings
     from django.contrib.staticfiles.finders import get_finders
 
     from crowdrag.static_files import NOT_COLLECTED
 
-    lines = []
+    lines = [f"compressed: {settings.COMPRESS_STATIC}"]
     for finder in get_finders():
         for name, storage in finder.list(list(NOT_COLLECTED)):
             with Path(storage.path(name)).open("rb") as file:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from crowdrag.runtime import environment, processes
 from crowdrag.runtime.data_folder import DataFolder
-from crowdrag.runtime.preloader import Preloader
-from crowdrag.runtime.processes import Process, Reaper, kill_group, rotate, spawn, tail
+from crowdrag.runtime.preloader import Preloader, start_program
+from crowdrag.runtime.processes import Process, Reaper, kill_group, rotate, tail
 from crowdrag.runtime.service_account import Account
 
 
@@ -44,6 +44,8 @@ class Service:
     needs_megabytes = 0
     # Services of a lower tier start first and stop last.
     tier = 0
+    # Whether it runs only while there is something to do: it starts when it is wanted, and ends by itself.
+    is_on_demand = False
 
     def __init__(self, folder: DataFolder) -> None:
         self.folder = folder
@@ -64,10 +66,16 @@ class Service:
         """Return a few words for the status (such as a version), or raise if the service does not respond."""
         raise NotImplementedError
 
+    def is_wanted(self) -> bool:
+        """Return at once whether it must be started now."""
+        return True
+
     def reap(self, failures: int) -> None:
         """Remove what a dead process left, before it is restarted."""
 
 
+# States of a service that needs no attention.
+HEALTHY = frozenset({"ready", "idle"})
 # How often to probe a service, and one that is starting.
 INTERVAL = 3.0
 INTERVAL_STARTING = 0.1
@@ -150,8 +158,13 @@ class ServiceMonitor:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it responds."""
-        return self.state == "ready"
+        """Whether it responds, or would be started if it were wanted."""
+        return self.state in HEALTHY
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it does not run, as nobody wants it."""
+        return self.state == "idle"
 
     @property
     def is_hopeless(self) -> bool:
@@ -168,6 +181,13 @@ class ServiceMonitor:
         """The service's own status text."""
         return self._watch.detail
 
+    def begin(self) -> None:
+        """Start the service now, or when it is wanted."""
+        if self.service.is_on_demand:
+            self.state = "idle"
+        else:
+            self.start()
+
     def start(self) -> None:
         """Start the service now."""
         rotate(self.service.log)
@@ -183,19 +203,13 @@ class ServiceMonitor:
             self._watch.start()
 
     def _launch(self, launch: Launch, env: dict[str, str]) -> Process:
-        log, death_signal = self.service.log, self.service.death_signal
-        if launch.is_preloaded and self._preloader is not None:
-            name, arguments = f"crowdrag-{self.service.name}", launch.command[2:]
-            adopted = self._preloader.start(
-                arguments, name=name, log=log, env=env, death_signal=death_signal, fds=launch.fds
-            )
-            if adopted is not None:
-                return adopted
-        return spawn(
+        return start_program(
+            self._preloader if launch.is_preloaded else None,
             launch.command,
-            log=log,
+            name=self.service.name,
+            log=self.service.log,
             env=env,
-            death_signal=death_signal,
+            death_signal=self.service.death_signal,
             account=launch.account,
             fds=launch.fds,
             cwd=launch.cwd,
@@ -205,11 +219,15 @@ class ServiceMonitor:
         """Check the process and its probes; restart it if necessary."""
         now = time.monotonic()
         if self.process is None:
-            if self.state == "down" and now >= self._next_start and self._has_room(now):
+            is_due = self.state == "down" and now >= self._next_start
+            if (is_due or (self.is_idle and self.service.is_wanted())) and self._has_room(now):
                 self.start()
             return
         code = self.process.poll()
-        if code is not None:
+        if code == 0 and self.service.is_on_demand:
+            self.remove()
+            self.state = "idle"
+        elif code is not None:
             self._fell(f"ended with {_outcome(code)}")
         elif self._watch.last_sign is None:
             if now - self._started > self.service.start_within:

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import FrameType
@@ -18,9 +18,9 @@ from typing import Self
 from crowdrag.runtime import data_folder, environment
 from crowdrag.runtime import processes as runtime_processes
 from crowdrag.runtime.data_folder import EXIT_ALREADY_RUNNING, REPOSITORY, AlreadyRunning, DataFolder, Problem
-from crowdrag.runtime.postgres import Postgres
-from crowdrag.runtime.preloader import Preloader
-from crowdrag.runtime.processes import Reaper, kill_group, reap_orphans, rotate, spawn, tail, wait_for
+from crowdrag.runtime.postgres import NO_SETTINGS, Postgres
+from crowdrag.runtime.preloader import Preloader, start_program
+from crowdrag.runtime.processes import Reaper, kill_group, reap_orphans, rotate, tail, wait_for
 from crowdrag.runtime.service_monitor import Service, ServiceMonitor
 from crowdrag.runtime.valkey import Valkey
 
@@ -119,7 +119,7 @@ class Supervisor:
         assert self._reaper is not None
         monitor = ServiceMonitor(service, self._reaper, self._tell, self.llm_url, self._preloader)
         self.monitors.append(monitor)
-        monitor.start()
+        monitor.begin()
         return monitor
 
     def preload(self, more: dict[str, str]) -> None:
@@ -147,21 +147,22 @@ class Supervisor:
             for monitor in list(waiting):
                 if monitor.is_ready:
                     waiting.remove(monitor)
-                    took = f"ready in {monitor.seconds_to_ready:4.1f} s"
+                    took = "starts for work" if monitor.is_idle else f"ready in {monitor.seconds_to_ready:4.1f} s"
                     self._tell(f"  {monitor.service.title:{TITLE_WIDTH}}{took}   {monitor.detail}")
                 elif monitor.is_hopeless:
                     raise Problem(monitor.last_words())
             time.sleep(TICK / 2)
 
     def run_once(self, title: str, command: list[str], *, echo: bool = False) -> None:
-        """Run a command to its end while everything else is kept alive."""
+        """Run a module (`python -m MODULE ...`) to its end while everything else is kept alive."""
         assert self._reaper is not None
         log = self.folder.logs / f"{title.lower().replace(' ', '-')}.log"
         rotate(log)
         start = log.stat().st_size if log.exists() else 0
         began = time.monotonic()
-        process = spawn(
-            command, log=log, env=environment.child_environment(self.folder, llm_url=self.llm_url), cwd=REPOSITORY
+        env = environment.child_environment(self.folder, llm_url=self.llm_url)
+        process = start_program(
+            self._preloader, command, name=title.split(maxsplit=1)[0].lower(), log=log, env=env, cwd=REPOSITORY
         )
         self._reaper.add(process.pid, signal.SIGKILL)
         try:
@@ -282,11 +283,11 @@ class Supervisor:
         self.write_status()
 
 
-def stores(folder: DataFolder, *, durable: bool = True) -> list[Service]:
-    """Return the services that every command needs, if they are ours to start."""
+def stores(folder: DataFolder, *, durable: bool = True, settings: Mapping[str, str] = NO_SETTINGS) -> list[Service]:
+    """Return the services that every command needs, if they are ours to start; with settings of PostgreSQL."""
     services: list[Service] = []
     if environment.embeds_postgres():
-        services.append(Postgres(folder, durable=durable))
+        services.append(Postgres(folder, durable=durable, settings=settings))
     if environment.embeds_valkey():
         services.append(Valkey(folder))
     return services

@@ -8,7 +8,9 @@ import socket
 import sys
 import time
 import urllib.parse
+from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 
 import psutil
 
@@ -22,6 +24,7 @@ GRACE = 2.0
 LOCAL = ("127.0.0.1", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 TRIES = 100
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -115,8 +118,17 @@ class Web(Service):
     silent_for = 60.0
     tier = 4
 
-    def __init__(self, folder: DataFolder, listener: socket.socket, llm_url: str, *, drain: float = 0.0) -> None:
+    def __init__(
+        self,
+        folder: DataFolder,
+        listener: socket.socket,
+        llm_url: str,
+        *,
+        drain: float = 0.0,
+        variables: Mapping[str, str] = NO_VARIABLES,
+    ) -> None:
         super().__init__(folder)
+        self._variables = variables
         self.listener = listener
         self.drain = drain
         self.stop_within += drain
@@ -163,7 +175,7 @@ class Web(Service):
             # the requested path from a header, which proxies pass on.
             "forwarder-headers": "",
         }
-        env = environment.missing_variables(self.folder, llm_url=self.llm_url)
+        env = {**environment.missing_variables(self.folder, llm_url=self.llm_url), **self._variables}
         if self.drain:
             options["config"] = "python:crowdrag.runtime.graceful_shutdown"
             env["CROWDRAG_DRAIN_SECONDS"] = f"{self.drain:g}"

@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ LOOK_EVERY = 5.0
 NO_PATIENCE = {"socket_connect_timeout": 1, "socket_timeout": 1, "max_retries": 0}
 
 
+#: What must also be true for this process to be healthy, besides Celery.
+conditions: list[Callable[[], bool]] = []
+
+
 class StalledConsumer:
     """Notices when this worker does not fetch waiting messages."""
 
@@ -35,12 +40,12 @@ class StalledConsumer:
         self._looked = 0.0
 
     def is_deaf(self, queue: str, now: float) -> bool:
-        """Return whether the worker has been idle for long while messages waited."""
+        """Return whether the worker has been idle for long while messages waited in its queues (`a,b`)."""
         if state.reserved_requests or state.active_requests:
             self._idle_since = None
         elif now - self._looked >= LOOK_EVERY:
             self._looked = now
-            self._idle_since = (self._idle_since or now) if waiting(queue) else None
+            self._idle_since = (self._idle_since or now) if any(map(waiting, queue.split(","))) else None
         return self._idle_since is not None and now - self._idle_since > STALLED_AFTER
 
 
@@ -62,8 +67,33 @@ stalled_consumer = StalledConsumer()
 def beat(**_: Any) -> None:
     """Touch the file that the supervisor checks."""
     path, queue = os.environ.get("CROWDRAG_HEARTBEAT"), os.environ.get("CROWDRAG_QUEUE")
-    if path and not (queue and stalled_consumer.is_deaf(queue, time.monotonic())):
+    is_deaf = queue and stalled_consumer.is_deaf(queue, time.monotonic())
+    if path and not is_deaf and all(condition() for condition in conditions):
         Path(path).touch()
+
+
+class IdleEnd:
+    """Ends a worker that has had no task for a while, where it is started again for the next message."""
+
+    def __init__(self) -> None:
+        self._busy_at = time.monotonic()
+
+    def look(self, seconds: float, now: float) -> None:
+        """End the worker, as if it were asked to, if it has been idle for so long."""
+        if state.reserved_requests or state.active_requests:
+            self._busy_at = now
+        elif now - self._busy_at > seconds:
+            state.should_stop = os.EX_OK
+
+
+idle_end = IdleEnd()
+
+
+@heartbeat_sent.connect
+def end_when_idle(**_: Any) -> None:
+    """End if nothing is to be done: the supervisor starts the worker again."""
+    if seconds := os.environ.get("CROWDRAG_END_WHEN_IDLE"):
+        idle_end.look(float(seconds), time.monotonic())
 
 
 @worker_before_create_process.connect

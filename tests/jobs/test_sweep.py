@@ -3,6 +3,7 @@
 import re
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -41,6 +42,22 @@ def test_an_idle_queue_gets_one_message_to_prove_the_way(broker: Broker) -> None
     sweep.sweep()
     sweep.sweep()
     assert [int(broker.client().llen(queue)) for queue in ("default", "llm", "gpu")] == [1, 1, 1]
+
+
+def test_a_queue_whose_workers_run_only_for_work_gets_messages_for_work_alone(
+    study: Study, broker: Broker, settings: Any
+) -> None:
+    settings.ON_DEMAND_QUEUES = frozenset({"default", "gpu"})
+    sweep.sweep()
+    assert [int(broker.client().llen(queue)) for queue in ("default", "llm", "gpu")] == [0, 1, 0]
+    lifecycle.start(study=study, kind="test.tiny", parameters={"units": 2})
+    sweep.sweep()
+    assert queued(broker) == 2
+
+
+def test_deliveries_do_not_wait_behind_runs(broker: Broker) -> None:
+    assert tasks.call_soon("crowdrag.mail.send", "emails")
+    assert (queued(broker), int(broker.client().llen("deliveries"))) == (0, 1)
 
 
 def test_without_a_broker_the_rest_is_swept(study: Study, broker: Broker) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -16,6 +17,7 @@ from crowdrag.jobs import completion, kinds, leases, lifecycle, run_files, worke
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run, WorkerHeartbeat
 from crowdrag.jobs.views import latest_runs
+from crowdrag.operations import service_status
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 from tests.factories import MembershipFactory, UserFactory
@@ -123,6 +125,18 @@ def test_a_run_says_what_it_waits_for(editor: Client, study: Study) -> None:
     assert said() == ("WORKER", False)  # that one is gone
     assert leases.claim(worker="w", run=run) is not None
     assert said() == ("", False)
+
+
+def test_a_worker_that_starts_for_work_is_missing_only_after_a_while(
+    editor: Client, study: Study, settings: Any
+) -> None:
+    settings.ON_DEMAND_QUEUES = frozenset({"default"})
+    run = start(study)
+    assert 'data-waits-for="WORKER"' in text(editor.get(url("run_progress", run)))
+    assert not service_status.queues(now=timezone.now())[0].is_deserted
+    run.units.update(due_at=timezone.now() - timedelta(minutes=1))
+    assert 'data-waits-for="NO_WORKER"' in text(editor.get(url("run_progress", run)))
+    assert service_status.queues(now=timezone.now())[0].is_deserted
 
 
 def test_the_bar_moves_with_every_answer_and_not_with_every_unit(editor: Client, study: Study) -> None:

@@ -22,7 +22,8 @@ from django.db import connection
 
 from crowdrag.runtime import valkey
 from crowdrag.runtime.data_folder import REPOSITORY
-from crowdrag.runtime.parts import PARTS, START_WITHIN
+from crowdrag.runtime.layouts import PARTS
+from crowdrag.runtime.parts import START_WITHIN
 from tests.runtime.conftest import eventually, free_port
 
 PLACE = REPOSITORY / "docs" / "deployment"

@@ -194,6 +194,7 @@ def test_a_migration_waits_in_nobodys_way_for_a_table_that_is_in_use(
 ) -> None:
     """A long reader holds the table; who writes to it meanwhile waits no longer than the migration's patience."""
     monkeypatch.setattr(preparation, "LOCK_TIMEOUT", "500ms")
+    assert not preparation.is_migrated()
     migrating = threading.Thread(target=_migrate, daemon=True)
     with psycopg.connect(release.env["DATABASE_URL"]) as reader:
         reader.execute("SELECT count(*) FROM writing_editingsession")
@@ -204,6 +205,7 @@ def test_a_migration_waits_in_nobodys_way_for_a_table_that_is_in_use(
             writer.execute("DELETE FROM writing_editingsession")  # behind a migration that waits for ever it would, too
     migrating.join(120)
     assert not migrating.is_alive()
+    assert preparation.is_migrated()
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM information_schema.columns WHERE column_name = 'extra'")
         assert cursor.fetchone() == (1,)

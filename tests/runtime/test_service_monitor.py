@@ -14,6 +14,7 @@ from crowdrag.runtime import service_monitor as module
 from crowdrag.runtime.data_folder import DataFolder
 from crowdrag.runtime.processes import Reaper
 from crowdrag.runtime.service_monitor import Launch, Service, ServiceMonitor
+from tests.runtime.conftest import eventually
 
 
 class Told(Service):
@@ -60,6 +61,31 @@ def test_a_worker_that_fetches_nothing_is_deaf(monkeypatch) -> None:
     assert not ear.is_deaf("llm", now=150.0)
     assert not ear.is_deaf("llm", now=165.0)
     assert ear.is_deaf("llm", now=171.0)
+
+
+def test_a_worker_without_tasks_ends_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_heartbeat.state, "should_stop", None)
+    idle = worker_heartbeat.IdleEnd()
+    began = time.monotonic()
+    monkeypatch.setattr(worker_heartbeat.state, "active_requests", {"a task"})
+    idle.look(30, now=began + 100)
+    monkeypatch.setattr(worker_heartbeat.state, "active_requests", set())
+    idle.look(30, now=began + 129)
+    assert worker_heartbeat.state.should_stop is None
+    idle.look(30, now=began + 131)
+    assert worker_heartbeat.state.should_stop == 0
+
+
+def test_a_heartbeat_needs_all_that_the_process_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, well = tmp_path / "beat", [True, False]
+    monkeypatch.setenv("CROWDRAG_HEARTBEAT", str(path))
+    monkeypatch.delenv("CROWDRAG_QUEUE", raising=False)
+    monkeypatch.setattr(worker_heartbeat, "conditions", [lambda: well[0], lambda: well[1]])
+    worker_heartbeat.beat()
+    assert not path.exists()
+    well[1] = True
+    worker_heartbeat.beat()
+    assert path.exists()
 
 
 SLEEP = "import time; time.sleep(60)"
@@ -118,6 +144,38 @@ def test_a_service_that_never_comes_up_is_hopeless_with_its_last_words(
     assert service.reaped == [1, 2, 3, 4, 5]
     assert "no such file" in monitor.last_words()
     monitor.remove()
+
+
+class Wanted(Told):
+    """It runs only while it is wanted."""
+
+    is_on_demand = True
+    wanted = False
+
+    def is_wanted(self) -> bool:
+        return self.wanted
+
+
+def test_a_service_on_demand_starts_when_it_is_wanted_and_may_end(folder: DataFolder, reaper: Reaper) -> None:
+    service = Wanted(folder, "import pathlib, time\nwhile not pathlib.Path('end').exists(): time.sleep(0.01)")
+    service.launch = lambda: Launch([sys.executable, "-c", service.program], cwd=folder.root)  # type: ignore[method-assign]
+    service.start_within = 60.0
+    monitor = ServiceMonitor(service, reaper, lambda _: None)
+    monitor.begin()
+    monitor.step()
+    assert (monitor.is_ready, monitor.is_idle, monitor.status()["pid"]) == (True, True, None)
+    service.wanted = True
+    monitor.step()
+    assert monitor.process is not None
+    eventually(lambda: monitor.step() or monitor.state == "ready")
+    # Killed: it is started again, wanted or not.
+    service.wanted = False
+    monitor.process.send_signal(signal.SIGKILL)
+    eventually(lambda: monitor.step() or (monitor.restarts and monitor.state == "ready"))
+    # Ended by itself, for want of work: it is not.
+    (folder.root / "end").touch()
+    eventually(lambda: monitor.step() or monitor.is_idle)
+    assert (monitor.restarts, monitor.process) == (1, None)
 
 
 def test_the_wait_between_starts_grows(folder: DataFolder, reaper: Reaper) -> None:
