@@ -612,6 +612,18 @@ class Migration(migrations.Migration):
                 ('counted_at', models.DateTimeField()),
             ],
         ),
+        migrations.CreateModel(
+            name='ProgressFigures',
+            fields=[
+                ('campaign', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='progress_figures', serialize=False, to='annotation.campaign')),
+                ('figures', models.JSONField()),
+                ('checks', models.JSONField()),
+                ('judges', models.BinaryField()),
+                ('hourly_pay', models.BinaryField()),
+                ('mark', models.JSONField()),
+                ('computed_at', models.DateTimeField()),
+            ],
+        ),
         pgtrigger.migrations.AddTrigger(
             model_name='judgment',
             trigger=pgtrigger.compiler.Trigger(name='never_added_once_submitted', sql=pgtrigger.compiler.UpsertTriggerSql(declare='DECLARE wrong record;', func="\n            \n            SELECT a.id INTO wrong FROM (SELECT DISTINCT assignment_id FROM added) j\n                JOIN annotation_assignment a ON a.id = j.assignment_id\n                JOIN annotation_questionnaire q ON q.id = a.questionnaire_id\n                JOIN annotation_campaign c ON c.id = q.campaign_id\n                WHERE c.has_slots AND a.state IN ('SUBMITTED', 'ACCEPTED', 'REJECTED', 'SURPLUS', 'WITHDRAWN')\n         LIMIT 1;\n            IF FOUND THEN\n                RAISE EXCEPTION 'judgment_never_changed_once_submitted: the questionnaire was handed in' USING ERRCODE = 'check_violation';\n            END IF;\n            RETURN NULL;\n        ", hash='231ee2cd41744f45a28fe4fdcb21d3056c407ab6', level='STATEMENT', operation='INSERT', pgid='pgtrigger_never_added_once_submitted_de132', referencing='REFERENCING NEW TABLE AS added ', table='annotation_judgment', when='AFTER')),

@@ -6,17 +6,20 @@ from typing import Any
 
 from django.db.models import Count
 from django.urls import reverse
+from django.utils import timezone
 
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
+from crowdrag.studies.study.costs import SpendingLine
 from crowdrag.ui import markdown
 from writing.models import Response
 
 from ..enums import CampaignState
 from ..judging import claims, slots
 from ..models import Assignment, Campaign, Dimension, Slot
-from . import answer_tallies
+from . import answer_tallies, figures
+from .campaign_rows import CampaignRows
 from .overview import Phase, phase
 from .queries import StateCounts, total
 
@@ -91,6 +94,24 @@ def judging_part(study: Study) -> StepPart | None:
     judgments = answer_tallies.count_stored(each.pk for each in others).total()
     text = f"{judgments:,} judgment{'' if judgments == 1 else 's'}"
     return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)
+
+
+def spending_line(study: Study) -> SpendingLine | None:
+    """Return the cost of judging in all campaigns, for the study's overview; None if there is none."""
+    now = timezone.now()
+    so_far = waiting = 0
+    hourly: list[float] = []
+    campaigns = Campaign.objects.filter(study=study, has_slots=True)
+    simulated = campaigns.filter(is_simulated=True)
+    for campaign in campaigns.exclude(pk__in=simulated.values("pk")):
+        rows = CampaignRows(campaign)
+        costs = figures.spending_of(campaign, rows, now)
+        so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
+        hourly += figures.hourly_pay(campaign, rows, now)
+    has_simulated = simulated.exists()
+    if not so_far and not waiting and not has_simulated:
+        return None
+    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly), without_simulated=has_simulated)
 
 
 def _link(study: Study) -> EntryLink | None:
