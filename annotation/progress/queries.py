@@ -10,7 +10,7 @@ from django.db.models import Count, F, QuerySet, Sum
 from analysis.stats.proportions import Proportion, wilson
 
 from ..enums import HOLDING, AssignmentState
-from ..models import Assignment, AssignmentPayment, Campaign, Questionnaire, Slot
+from ..models import Assignment, AssignmentPayment, Campaign, JudgmentSums, Questionnaire, Slot
 
 FIELDS: Final = (
     "pk",
@@ -191,12 +191,22 @@ def total(standings: Iterable[StateCounts]) -> StateCounts:
     return whole
 
 
-def total_counts(campaign: Campaign) -> StateCounts:
-    """Return the counts of a whole campaign, with two queries."""
-    whole = StateCounts(planned=Slot.objects.filter(campaign=campaign).count())
-    states = Assignment.objects.filter(questionnaire__campaign=campaign).order_by().values_list("state")
-    whole.counts |= dict(states.annotate(n=Count("pk")))
-    return whole
+def total_counts(campaigns: Iterable[int]) -> dict[int, StateCounts]:
+    """Return the counts of whole campaigns, by key, with three queries.
+
+    Each assignment that is not in progress has a row of sums, which one index contains.
+    """
+    counts = {key: StateCounts() for key in campaigns}
+    slots = Slot.objects.filter(campaign__in=counts).order_by().values_list("campaign")
+    for campaign, number in slots.annotate(n=Count("pk")):
+        counts[campaign].planned = number
+    ended = JudgmentSums.objects.filter(campaign__in=counts).order_by().values_list("campaign", "state")
+    for campaign, state, number in ended.annotate(n=Count("pk")):
+        counts[campaign].counts[state] = number
+    in_progress = Assignment.objects.filter(state=S.ASSIGNED, questionnaire__campaign__in=counts).order_by()
+    for campaign, number in in_progress.values_list("questionnaire__campaign").annotate(n=Count("pk")):
+        counts[campaign].counts[S.ASSIGNED] = number
+    return counts
 
 
 def rates(whole: StateCounts) -> list[Rate]:

@@ -155,7 +155,7 @@ def extension_cost(campaign: Campaign, k: int) -> Extension:
     BadCampaign, WrongState
     """
     _check(campaign, k)
-    return costs.extension(campaign, total_counts(campaign), campaign.questionnaires.count(), k)
+    return costs.extension(campaign, total_counts([campaign.pk])[campaign.pk], campaign.questionnaires.count(), k)
 
 
 @transaction.atomic

@@ -35,7 +35,8 @@ from .judges import HANDED_IN, judges_of
 SECTION = {"section": "judging"}
 PER_PAGE = 20
 LISTED_PER_PAGE = 50
-JUDGES_PER_PAGE = 50
+# Flags of each judge's questionnaires take some milliseconds.
+JUDGES_PER_PAGE = 20
 # Phases without live progress here.
 STILL = (overview.Phase.IMPORTED, overview.Phase.MODEL, overview.Phase.DRAFT)
 
@@ -62,7 +63,9 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show the progress of a running campaign, or the results of one that does not run here."""
-    campaign = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
+    campaign = get_object_or_404(_of(study), pk=campaign_id)
+    if overview.phase(campaign) in STILL:
+        campaign = _of(study).with_counts().get(pk=campaign_id)
     context = tab_context(request, campaign, "Progress")
     if context["phase"] not in STILL:
         context |= _moving(request, campaign) | {"shows_questionnaires": "page" in request.GET}
