@@ -17,8 +17,8 @@ class AnnotationConfig(AppConfig):
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, payments, platform_status
         from annotation.llm_judges import judge_run
-        from annotation.progress import answer_tallies, closure, costs, services
-        from annotation.progress.campaign_summary import judging_part, study_card
+        from annotation.progress import answer_tallies, closure, figures, services
+        from annotation.progress.campaign_summary import judging_part, spending_line, study_card
         from annotation.quality.screening import queue
         from crowdrag.jobs import schedules
         from crowdrag.payments.earnings import register_source
@@ -32,7 +32,7 @@ class AnnotationConfig(AppConfig):
         register_item(Group.COLLECT, 30, "Model judges", "model_judges", section="model_judges")
         register_obstacles(closure.work_in_progress)
         register_obstacles(closure.payments, Closure.DELETE)
-        register_spending(costs.spending_line)
+        register_spending(spending_line)
         register_inbox(queue.inbox_entries)
         register_part(Step.COLLECT, judging_part)
         register_card(order=20, template="annotation/progress/_study_card.html", context=study_card)
@@ -46,4 +46,5 @@ class AnnotationConfig(AppConfig):
         platform_status.register()
         schedules.register("annotation.leases", lambda now: leases.expire(now=now), timedelta(minutes=1))
         schedules.register("annotation.live", lambda now: services.refresh_due(now=now), timedelta(minutes=1))
+        schedules.register("annotation.figures", lambda now: figures.refresh_due(now=now), timedelta(minutes=1))
         schedules.register("annotation.tallies", lambda now: answer_tallies.refresh_due(now=now), timedelta(minutes=1))

@@ -23,7 +23,7 @@ from .judging.models import (
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
-from .progress.models import AnswerTally, LiveAgreement, LiveCompetence
+from .progress.models import AnswerTally, LiveAgreement, LiveCompetence, ProgressFigures
 from .quality.models import (
     AttentionCheck,
     CheckAnswer,
@@ -60,6 +60,7 @@ __all__ = [
     "Pair",
     "PlatformSubmission",
     "PracticeAnswer",
+    "ProgressFigures",
     "Questionnaire",
     "QuestionnaireItem",
     "ShownFlag",

@@ -50,6 +50,7 @@ MODELS: dict[str, str] = {
     "annotation.JudgmentSums": LIVE,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
+    "annotation.ProgressFigures": LIVE,
     "annotation.ShownFlag": "Review data. They can be computed from the judgments.",
     "analysis.JudgmentPart": "Copies of judgments, which are in the archive. Runs make them again.",
     "analysis.LogMeasures": "Computed from the writing logs, which are in the archive.",

@@ -8,6 +8,7 @@ from django.db.models import Sum
 from ..enums import CampaignKind
 from ..models import Campaign, QuestionnaireItem
 from ..quality import known_labels
+from . import launched_cache
 from . import questionnaires as campaigns_questionnaires
 from .design import Design, read_design
 
@@ -90,7 +91,7 @@ def forecast(campaign: Campaign) -> Forecast:
     """Return the size and cost of a campaign, for the drawn questionnaires or for what its design would draw."""
     design = read_design(campaign.design)
     if campaigns_questionnaires.is_drawn(campaign):
-        return _of_drawn(campaign, design)
+        return launched_cache.look_up("forecast", campaign, lambda: _of_drawn(campaign, design))
     pool = (
         campaigns_questionnaires.pool(campaign, design)
         if campaign.kind != CampaignKind.EXPERT

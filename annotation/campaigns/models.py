@@ -2,6 +2,7 @@
 
 import pgtrigger
 from django.db import models
+from django.db.models.functions import Coalesce
 
 from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
@@ -49,7 +50,14 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
         return self.annotate(
             item_count=count_of(Campaign, "items"),
             questionnaire_count=count_of(Campaign, "questionnaires"),
-            participant_count=count_of(Campaign, "questionnaires__assignments__participant", distinct=True),
+            participant_count=Coalesce(
+                # Of a campaign with very many questionnaires, the judges are kept, eight bytes each.
+                models.Func(
+                    models.F("progress_figures__judges"), function="octet_length", output_field=models.IntegerField()
+                )
+                / 8,
+                count_of(Campaign, "questionnaires__assignments__participant", distinct=True),
+            ),
         )
 
     def current(self) -> "CampaignQuerySet":

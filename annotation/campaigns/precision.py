@@ -17,7 +17,7 @@ from writing.models import Response
 
 from ..enums import CampaignKind
 from ..models import Campaign, LiveAgreement
-from . import candidates, questionnaires
+from . import candidates, launched_cache, questionnaires
 from .design import read_design
 from .pairs import DrawnItem
 
@@ -51,16 +51,21 @@ def expected_precision(campaign: Campaign) -> Precision | None:
     """Return the expected precision; None if no two systems are compared."""
     if campaign.kind == CampaignKind.POINTWISE:
         return None
+    pairs, orders = launched_cache.look_up("comparisons", campaign, lambda: _comparisons(campaign))
+    if not pairs:
+        return None
+    agreement, is_assumed = _agreement(campaign)
+    width = planned_width(pairs, campaign.k * orders, agreement)
+    return None if isnan(width) else Precision(width, pairs, agreement, is_assumed)
+
+
+def _comparisons(campaign: Campaign) -> tuple[float, float]:
+    """Return the mean number of pairs of two systems, 0 if there are none, and how often each pair is shown."""
     items = _items(campaign)
     systems = _systems(items)
     units = {each.both: frozenset(systems[key] for key in each.both) for each in items}
     comparisons = Counter(two for two in units.values() if len(two) == 2)
-    if not comparisons:
-        return None
-    pairs = mean(comparisons.values())
-    agreement, is_assumed = _agreement(campaign)
-    width = planned_width(pairs, campaign.k * len(items) / len(units), agreement)
-    return None if isnan(width) else Precision(width, pairs, agreement, is_assumed)
+    return (mean(comparisons.values()), len(items) / len(units)) if comparisons else (0.0, 0.0)
 
 
 def _items(campaign: Campaign) -> list[DrawnItem]:

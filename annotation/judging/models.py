@@ -81,6 +81,18 @@ class Assignment(PaidWork):
                 condition=models.Q(state=AssignmentState.ASSIGNED, lease_until__isnull=False),
                 name="assignment_by_lease",
             ),
+            # Every page counts them for the inbox. An assignment is in progress or awaits review for a short time.
+            models.Index(
+                fields=["questionnaire"],
+                include=["submitted_at", "assignee"],
+                condition=models.Q(state=AssignmentState.SUBMITTED),
+                name="assignment_to_review",
+            ),
+            models.Index(
+                fields=["questionnaire"],
+                condition=models.Q(state=AssignmentState.ASSIGNED),
+                name="assignment_in_progress",
+            ),
             models.Index(fields=["session"], condition=~models.Q(session=""), name="assignment_by_session"),
             models.Index(fields=["external_id"], condition=~models.Q(external_id=""), name="assignment_by_external_id"),
         ]
@@ -335,8 +347,9 @@ class Judgment(models.Model):
     `repeat` counts repeated answers of the same participant (models): 0 counts, the others are only kept.
     """
 
-    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments")
-    item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
+    # A constraint and an index below begin with these two.
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="judgments", db_index=False)
+    item = models.ForeignKey(Item, models.PROTECT, related_name="judgments", db_index=False)
     dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="judgments")
     value = models.SmallIntegerField("value")
     repeat = models.PositiveSmallIntegerField(default=0)

@@ -101,7 +101,8 @@ def is_full(campaign: Campaign) -> bool:
 
 def unfinished_slots() -> QuerySet[Slot]:
     """Return the slots that are free or held by somebody who is still judging."""
-    return Slot.objects.filter(Q(holder__isnull=True) | Q(holder__state=AssignmentState.ASSIGNED))
+    in_work = Assignment.objects.filter(state=AssignmentState.ASSIGNED)
+    return Slot.objects.filter(Q(holder__isnull=True) | Q(holder__in=in_work.values("pk")))
 
 
 def lock_free_slot(*, campaign: int, excluded: list[int]) -> tuple[int, int] | None:

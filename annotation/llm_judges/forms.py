@@ -4,14 +4,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from crowdrag.studies.models import Study
 from crowdrag.ui.form_sections import mark_conditional
 from writing.llm_writers.forms import PromptForm, only_choice
 
 from ..enums import CampaignState, Inference, Judges
-from ..models import Campaign, Dimension
+from ..models import Campaign, CampaignDimension, Dimension, Item
 from . import injection, llm_campaigns, prompts
 from .injection import InjectionOrder
 from .run_orders import Order
@@ -51,10 +51,11 @@ class AskingForm(PromptForm):
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
         # Drafts have no items before their questionnaires are generated.
-        has_items = Q(items__isnull=False) | Q(state=CampaignState.DRAFT)
-        campaigns = Campaign.objects.filter(has_items, study=study, campaign_dimensions__isnull=False)
+        has_items = Exists(Item.objects.filter(campaign=OuterRef("pk"))) | Q(state=CampaignState.DRAFT)
+        has_questions = Exists(CampaignDimension.objects.filter(campaign=OuterRef("pk")))
+        campaigns = Campaign.objects.filter(has_items, has_questions, study=study)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
-        source.queryset = campaigns.exclude(judges=Judges.MODEL).distinct().order_by("-created_at", "-id")
+        source.queryset = campaigns.exclude(judges=Judges.MODEL).order_by("-created_at", "-id")
         source.initial = only_choice(source)
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
         self.fields["seed"].label = "Random seed"

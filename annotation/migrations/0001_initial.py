@@ -297,7 +297,7 @@ class Migration(migrations.Migration):
                 ('assignee', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['questionnaire', 'state'], name='assignment_by_state'), models.Index(condition=models.Q(('lease_until__isnull', False), ('state', 'ASSIGNED')), fields=['lease_until'], name='assignment_by_lease'), models.Index(condition=models.Q(('session', ''), _negated=True), fields=['session'], name='assignment_by_session'), models.Index(condition=models.Q(('external_id', ''), _negated=True), fields=['external_id'], name='assignment_by_external_id')],
+                'indexes': [models.Index(fields=['questionnaire', 'state'], name='assignment_by_state'), models.Index(condition=models.Q(('lease_until__isnull', False), ('state', 'ASSIGNED')), fields=['lease_until'], name='assignment_by_lease'), models.Index(condition=models.Q(('state', 'SUBMITTED')), fields=['questionnaire'], include=['submitted_at', 'assignee'], name='assignment_to_review'), models.Index(condition=models.Q(('state', 'ASSIGNED')), fields=['questionnaire'], name='assignment_in_progress'), models.Index(condition=models.Q(('session', ''), _negated=True), fields=['session'], name='assignment_by_session'), models.Index(condition=models.Q(('external_id', ''), _negated=True), fields=['external_id'], name='assignment_by_external_id')],
                 'constraints': [models.UniqueConstraint(fields=('questionnaire', 'participant'), name='assignment_nobody_twice_on_a_questionnaire'), models.CheckConstraint(condition=models.Q(('state__in', ['ASSIGNED', 'SUBMITTED', 'ACCEPTED', 'REJECTED', 'RETURNED', 'TIMED_OUT', 'WITHDRAWN', 'SURPLUS'])), name='assignment_state_known'), models.CheckConstraint(condition=models.Q(('seconds__isnull', True), ('seconds__gte', 0), _connector='OR'), name='assignment_seconds_not_negative')],
             },
         ),
@@ -480,9 +480,9 @@ class Migration(migrations.Migration):
                 ('judged_at', models.DateTimeField(blank=True, null=True)),
                 ('revision', models.PositiveIntegerField(default=1)),
                 ('external_id', models.CharField(blank=True, max_length=200)),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotation.assignment')),
+                ('assignment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotation.assignment')),
                 ('dimension', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.dimension')),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.item')),
+                ('item', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.item')),
             ],
             options={
                 'indexes': [models.Index(fields=['item', 'dimension'], name='judgment_by_item')],
@@ -610,6 +610,18 @@ class Migration(migrations.Migration):
                 ('counts', models.JSONField()),
                 ('mark', models.JSONField()),
                 ('counted_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ProgressFigures',
+            fields=[
+                ('campaign', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='progress_figures', serialize=False, to='annotation.campaign')),
+                ('figures', models.JSONField()),
+                ('checks', models.JSONField()),
+                ('judges', models.BinaryField()),
+                ('hourly_pay', models.BinaryField()),
+                ('mark', models.JSONField()),
+                ('computed_at', models.DateTimeField()),
             ],
         ),
         pgtrigger.migrations.AddTrigger(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from django.db.models import Sum
@@ -20,6 +21,8 @@ from ..quality import known_labels
 Ints = NDArray[np.int64]
 COUNTED = (AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 PREFERENCE = (-1, 0, 1)
+#: The number of judgments that are read at once.
+PORTION = 20_000
 _COLUMNS = ("assignment__questionnaire_id", "assignment_id", "item_id", "assignment__participant_id", "value")
 
 
@@ -66,10 +69,7 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     dimensions = [
         each.dimension for each in campaign.campaign_dimensions.select_related("dimension").order_by("position")
     ]
-    rows = np.array(
-        list(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=20_000)),
-        dtype=np.int64,
-    ).reshape(-1, 6)
+    rows = _read(campaign)
     items, unit = np.unique(rows[:, 3], return_inverse=True)
     people, coder = np.unique(rows[:, 4], return_inverse=True)
     topic, topics = _topics(items)
@@ -82,6 +82,8 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
         values = value_domain(dimension)
         index_of_value = {value: position for position, value in enumerate(values)}
         known = [index_of_value.get(labels.get((item, dimension.pk), 10**6), -1) for item in items.tolist()]
+        # Stored values are options of the dimension: the database refuses others.
+        position_of_value = np.searchsorted(np.array(values, dtype=np.int64), rows[selected, 5])
         arrays.append(
             JudgmentArrays(
                 dimension=dimension,
@@ -90,13 +92,22 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
                 people=people,
                 unit=unit[selected],
                 coder=coder[selected],
-                value=np.array([index_of_value[value] for value in rows[selected, 5].tolist()], dtype=np.int64),
+                value=position_of_value.astype(np.int64),
                 known=np.array(known, dtype=np.int64),
                 topic=topic,
                 topics=topics,
             )
         )
     return arrays
+
+
+def _read(campaign: Campaign) -> Ints:
+    """Return the judgments that count, shape (n, 6): dimension and `_COLUMNS`. A portion at a time as Python objects."""
+    rows = iter(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=PORTION))
+    parts: list[Ints] = []
+    while part := list(islice(rows, PORTION)):
+        parts.append(np.array(part, dtype=np.int64))
+    return np.concatenate(parts) if parts else np.empty((0, 6), dtype=np.int64)
 
 
 def _rows(campaign: Campaign) -> JudgmentQuerySet:

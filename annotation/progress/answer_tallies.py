@@ -6,18 +6,21 @@ that the sweep counts again when these sums have changed.
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, OuterRef, Subquery, Sum
 from django.utils import timezone
 
 from ..enums import AssignmentState
-from ..models import AnswerTally, Judgment, JudgmentSums
+from ..models import AnswerTally, Assignment, Judgment, JudgmentSums
 from .agreement import COUNTED
 
 #: Counting this many judgments by answer takes a fifth of a second, so their tally is kept.
 MANY = 100_000
+#: They are counted again no sooner than this long, for each judgment, after the last time: counting a judgment takes
+#: 2 microseconds, so it takes at most a fiftieth of a processor.
+WAIT = timedelta(microseconds=100)
 #: Number of judgments by dimension, value, and whether they count in the agreement.
 Tally = Counter[tuple[int, int, bool]]
 
@@ -27,17 +30,17 @@ def count_stored(campaigns: Iterable[int]) -> Counter[int]:
     keys = list(campaigns)
     counts: Counter[int] = Counter()
     sums = JudgmentSums.objects.filter(campaign__in=keys).values_list("campaign").annotate(n=Sum("stored"))
-    live = Judgment.objects.filter(
-        assignment__state=AssignmentState.ASSIGNED, assignment__questionnaire__campaign__in=keys
-    )
-    by_campaign = live.order_by().values_list("assignment__questionnaire__campaign").annotate(n=Count("pk"))
-    for campaign, n in [*sums, *by_campaign]:
-        counts[campaign] += n
+    live = Assignment.objects.filter(state=AssignmentState.ASSIGNED, questionnaire__campaign__in=keys).order_by()
+    # A count for each assignment, so that the database cannot choose to read all judgments.
+    stored = Judgment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
+    each = live.annotate(n=Subquery(stored.annotate(n=Count("pk")).values("n")))
+    for campaign, n in [*sums, *each.values_list("questionnaire__campaign", "n")]:
+        counts[campaign] += n or 0
     return counts
 
 
 def tally(campaign: int) -> Tally:
-    """Return the answers of a campaign: counted now, or kept (a minute or two old) if it has at least `MANY`."""
+    """Return the answers of a campaign: counted now, or kept if it has at least `MANY`."""
     mark = _mark(campaign)
     if mark["stored"] < MANY:
         return _count(campaign)
@@ -48,10 +51,11 @@ def tally(campaign: int) -> Tally:
 def refresh_due(*, now: datetime) -> int:
     """Count the answers of large campaigns again whose judgments have changed; return the number of campaigns."""
     sums = JudgmentSums.objects.values("campaign").annotate(n=Sum("stored")).filter(n__gte=MANY)
-    kept = dict(AnswerTally.objects.values_list("campaign", "mark"))
+    kept = {row.campaign_id: row for row in AnswerTally.objects.only("mark", "counted_at")}
     done = 0
     for campaign in sorted(row["campaign"] for row in sums):
-        if (mark := _mark(campaign)) != kept.get(campaign):
+        mark, tally = _mark(campaign), kept.get(campaign)
+        if tally is None or (mark != tally.mark and now - tally.counted_at >= mark["stored"] * WAIT):
             _keep(campaign, mark, now)
             done += 1
     return done

@@ -4,21 +4,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
+from django.utils import timezone
 
 from crowdrag.studies.checklist import Action, Progress, StepPart
 from crowdrag.studies.enums import EntryKind
 from crowdrag.studies.models import EntryLink, Study
+from crowdrag.studies.study.costs import SpendingLine
 from crowdrag.ui import markdown
 from writing.models import Response
 
 from ..enums import CampaignState
 from ..judging import claims, slots
 from ..models import Assignment, Campaign, Dimension, Slot
-from . import answer_tallies
+from . import answer_tallies, figures
+from .campaign_rows import CampaignRows
 from .overview import Phase, phase
-from .queries import StateCounts, total
+from .queries import StateCounts, total, total_counts
 
 
 @dataclass(frozen=True)
@@ -32,26 +35,13 @@ class CampaignSummary:
 
 
 def summarise(campaigns: Iterable[Campaign]) -> list[CampaignSummary]:
-    """Return a summary of each campaign, in order, with four queries in total. The campaigns come `with_counts`."""
+    """Return a summary of each campaign, in order, with five queries in total. The campaigns come `with_counts`."""
     campaigns_listed = list(campaigns)
-    whole = _standings(campaigns_listed)
+    whole = total_counts(each.pk for each in campaigns_listed)
     judged = answer_tallies.count_stored(whole)
     return [
         CampaignSummary(each, phase(each, whole[each.pk]), whole[each.pk], judged[each.pk]) for each in campaigns_listed
     ]
-
-
-def _standings(campaigns: Sequence[Campaign]) -> dict[int, StateCounts]:
-    ours = [each.pk for each in campaigns]
-    counts = {pk: StateCounts() for pk in ours}
-    slots = Slot.objects.filter(campaign__in=ours).order_by().values_list("campaign").annotate(n=Count("pk"))
-    for campaign, number in slots:
-        counts[campaign].planned = number
-    assignments = Assignment.objects.filter(questionnaire__campaign__in=ours).order_by()
-    states = assignments.values_list("questionnaire__campaign", "state").annotate(n=Count("pk"))
-    for campaign, state, number in states:
-        counts[campaign].counts[state] = number
-    return counts
 
 
 # The home page shows only the most relevant of possibly hundreds of campaigns.
@@ -82,7 +72,7 @@ def judging_part(study: Study) -> StepPart | None:
     opened = [each for each in campaigns if each.has_slots and each.state != CampaignState.DRAFT]
     action = Action("Open judging", reverse("campaigns", args=[study.slug]))
     if opened:
-        whole = total(_standings(opened).values())
+        whole = total(total_counts(each.pk for each in opened).values())
         text = f"{whole.collected} of {whole.planned} questionnaires completed"
         return StepPart(text, Progress.DONE if whole.share == 1 else Progress.STARTED, action, action.url)
     others = [each for each in campaigns if not each.has_slots]
@@ -93,10 +83,28 @@ def judging_part(study: Study) -> StepPart | None:
     return StepPart(text, Progress.DONE if judgments else Progress.STARTED, action, action.url)
 
 
+def spending_line(study: Study) -> SpendingLine | None:
+    """Return the cost of judging in all campaigns, for the study's overview; None if there is none."""
+    now = timezone.now()
+    so_far = waiting = 0
+    hourly: list[float] = []
+    campaigns = Campaign.objects.filter(study=study, has_slots=True)
+    simulated = campaigns.filter(is_simulated=True)
+    for campaign in campaigns.exclude(pk__in=simulated.values("pk")):
+        rows = CampaignRows(campaign)
+        costs = figures.spending_of(campaign, rows, now)
+        so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
+        hourly += figures.hourly_pay(campaign, rows, now)
+    has_simulated = simulated.exists()
+    if not so_far and not waiting and not has_simulated:
+        return None
+    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly), without_simulated=has_simulated)
+
+
 def _link(study: Study) -> EntryLink | None:
     """Return the newest open entry link without an end date to an open campaign that needs judges, or None."""
     judged = Campaign.objects.filter(study=study, has_slots=True, state=CampaignState.OPEN)
-    judged = judged.filter(pk__in=slots.unfinished_slots().filter(campaign__study=study).values("campaign"))
+    judged = judged.filter(Exists(slots.unfinished_slots().filter(campaign=OuterRef("pk"))))
     purposes = [claims.purpose(pk) for pk in judged.values_list("pk", flat=True)]
     link = EntryLink.objects.filter(
         study=study, purpose__in=purposes, kind=EntryKind.OPEN, closed_at__isnull=True, expires_at__isnull=True
@@ -124,10 +132,10 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
 
 
 def count_states(campaign: Campaign) -> list[tuple[str, int]]:
-    """Return the number of assignments in each state, by displayed label."""
-    rows = Assignment.objects.filter(questionnaire__campaign=campaign).values("state").annotate(n=Count("pk"))
+    """Return the number of assignments in each state that has some, by displayed label."""
+    counts = total_counts([campaign.pk])[campaign.pk].counts
     labels = dict(Assignment._meta.get_field("state").flatchoices)
-    return [(str(labels[row["state"]]), row["n"]) for row in rows.order_by("state")]
+    return [(str(labels[state]), counts[state]) for state in sorted(counts) if counts[state]]
 
 
 def _with_answers(dimension: Dimension, counts: dict[int, int]) -> dict[str, Any]:

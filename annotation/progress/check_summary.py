@@ -1,12 +1,17 @@
 """Results of a campaign's attention checks and known labels so far, over all judges."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from analysis.stats.proportions import Proportion, wilson
 
 from ..models import Assignment, Campaign
 from ..quality import check_results
 from .judges import HANDED_IN
+
+
+#: The number of questionnaires whose results are read together.
+TOGETHER: Final = 2_000
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,13 @@ def check_summary(campaign: Campaign) -> CheckSummary:
     submitted = Assignment.objects.filter(
         questionnaire__campaign=campaign, state__in=HANDED_IN, participant__erased_at__isnull=True
     )
-    keys = list(submitted.values_list("pk", flat=True))
-    checks = list(check_results.check_results(keys).values())
-    gold = [result.hit for results in check_results.gold_results(keys).values() for result in results]
-    passed = [result.passed for results in checks for result in results]
-    failed = [not all(result.passed for result in results) for results in checks]
+    keys = list(submitted.order_by("questionnaire", "pk").values_list("pk", flat=True))
+    passed, failed, gold = [], [], []
+    for portion in (keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)):
+        for results in check_results.check_results(portion).values():
+            passed += [result.passed for result in results]
+            failed.append(not all(result.passed for result in results))
+        gold += [result.hit for results in check_results.gold_results(portion).values() for result in results]
     return CheckSummary(_share(passed), _share(failed), _share(gold))
 
 

@@ -3,13 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crowdrag.studies.models import Study
-from crowdrag.studies.study.costs import SpendingLine
-
 from ..enums import AssignmentState
 from ..models import Campaign
-from . import wages
-from .queries import AssignmentFacts, StateCounts, load_assignments
+from .queries import AssignmentFacts, StateCounts
 
 S = AssignmentState
 
@@ -91,21 +87,3 @@ def extension(campaign: Campaign, whole: StateCounts, questionnaires: int, k: in
     added = max(questionnaires * k - whole.planned, 0)
     each = campaign.pay + charge(campaign) if campaign.pay else 0
     return Extension(k=k, more=more, places=added, cost=added * each)
-
-
-def spending_line(study: Study) -> SpendingLine | None:
-    """Return the cost of judging in all campaigns, for the study's overview; None if there is none."""
-    so_far = waiting = 0
-    hourly: list[float] = []
-    campaigns = Campaign.objects.filter(study=study, has_slots=True)
-    simulated = campaigns.filter(is_simulated=True)
-    for campaign in campaigns.exclude(pk__in=simulated.values("pk")):
-        rows = load_assignments(campaign)
-        costs = spending(rows, campaign, StateCounts())
-        so_far, waiting = so_far + costs.so_far, waiting + costs.waiting
-        rates = (wages.wage(row, row.active_seconds) for row in wages.keep_valid(rows))
-        hourly += [rate for rate in rates if rate is not None]
-    has_simulated = simulated.exists()
-    if not so_far and not waiting and not has_simulated:
-        return None
-    return SpendingLine("Judging", "campaigns", so_far, waiting, wages=tuple(hourly), without_simulated=has_simulated)

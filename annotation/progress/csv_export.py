@@ -1,6 +1,7 @@
 """The tables of a campaign's page as CSV. Participants are pseudonymous; money is in major units."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from math import isnan
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ def _questionnaires(figures: Overview, _currency: str) -> Table:
     columns = ("questionnaire", "asked", "free", *(state.lower() for state in _STATES))
     rows: list[Sequence[Any]] = [
         (each.name, each.planned, each.free, *(each.counts[state] for state in _STATES))
-        for each in figures.questionnaires
+        for each in figures.rows.questionnaires
     ]
     return columns, rows
 
@@ -49,7 +50,7 @@ def _assignments(figures: Overview, currency: str) -> Table:
             _major(wages.wage(row, row.active_seconds) if row.state in wages.STANDS else None, currency),
             currency,
         )
-        for row in figures.rows
+        for row in figures.rows.assignments
     ]
     return columns, rows
 
@@ -74,7 +75,7 @@ def _agreement(campaign_figures: Overview, _currency: str) -> Table:
 
 def _competence(figures: Overview, _currency: str) -> Table:
     names = {each.dimension.pk: each.dimension.name for each in figures.agreement}
-    people = {row.participant_id: row.participant for row in figures.rows}
+    people = {row.participant_id: row.participant for row in figures.rows.assignments}
     columns = ("judge", "dimension", "spam_probability", "low", "high", "judgments", "computed_at")
     rows: list[Sequence[Any]] = [
         (
@@ -86,7 +87,7 @@ def _competence(figures: Overview, _currency: str) -> Table:
             each.judgments,
             each.computed_at.isoformat(),
         )
-        for each in figures.competence
+        for each in figures.rows.competence
         if each.participant_id in people and each.dimension_id in names
     ]
     return columns, rows
@@ -108,7 +109,7 @@ def _judges(figures: Overview, currency: str) -> Table:
             _major(each.earned, currency),
             currency,
         )
-        for each in figures.judges
+        for each in figures.rows.judges
     ]
     return columns, rows
 
@@ -128,7 +129,7 @@ TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
 }
 
 
-def as_table(campaign: Campaign, name: str) -> bytes:
+def as_table(campaign: Campaign, name: str, now: datetime) -> bytes:
     """Return one of `TABLES` as CSV.
 
     Raises
@@ -138,7 +139,7 @@ def as_table(campaign: Campaign, name: str) -> bytes:
     """
     if name not in TABLES:
         raise UnknownTable(name)
-    columns, rows = TABLES[name](overview(campaign), campaign.study.currency)
+    columns, rows = TABLES[name](overview(campaign, now), campaign.study.currency)
     return csv_export.to_csv(columns, rows)
 
 

@@ -1,6 +1,6 @@
 """The funnel of a campaign's judges, and each judge's work, pay and competence."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count
@@ -12,7 +12,7 @@ from ..enums import AssignmentState
 from ..judging import claims
 from ..models import Assignment, Campaign, LiveCompetence, TrainingAnswer, TrainingItem
 from . import wages
-from .queries import AssignmentFacts
+from .queries import AssignmentFacts, load_assignments
 
 S = AssignmentState
 HANDED_IN = (S.SUBMITTED, S.ACCEPTED, S.REJECTED, S.SURPLUS)
@@ -128,6 +128,14 @@ def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]
         if each.participant_id in people:
             people[each.participant_id].trust[each.dimension_id] = trust(each)
     return sorted(people.values(), key=lambda judge: (judge.mean is None, judge.mean or 0.0, judge.pseudonym))
+
+
+def judges_of(campaign: Campaign, keys: Sequence[int]) -> list[JudgeSummary]:
+    """Return these judges of a campaign, in this order."""
+    competence = LiveCompetence.objects.filter(campaign=campaign, participant__in=keys)
+    found = judges(load_assignments(campaign, participants=keys), competence.order_by("participant", "dimension"))
+    rank = {key: position for position, key in enumerate(keys)}
+    return sorted(found, key=lambda judge: rank[judge.pk])
 
 
 def trust(competence: LiveCompetence) -> JudgeTrust:

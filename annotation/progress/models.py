@@ -36,6 +36,22 @@ class AnswerTally(models.Model):
     counted_at = models.DateTimeField()
 
 
+class ProgressFigures(models.Model):
+    """What the pages of a campaign with very many questionnaires show of them, as last computed (`figures.py`).
+
+    `judges` are the keys of its judges, lowest competence first (64-bit integers), `hourly_pay` the known hourly pay of
+    its questionnaires in ascending order (64-bit floats), both little-endian. `mark` shows whether anything changed.
+    """
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, primary_key=True, related_name="progress_figures")
+    figures = models.JSONField()
+    checks = models.JSONField()
+    judges = models.BinaryField()
+    hourly_pay = models.BinaryField()
+    mark = models.JSONField()
+    computed_at = models.DateTimeField()
+
+
 class LiveCompetence(models.Model):
     """A judge's spam probability (MACE) on a dimension so far, with its interval."""
 

@@ -4,20 +4,20 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
 
 from analysis.stats.agreement import FEWEST_CODERS
 from analysis.stats.bootstrap import Interval
 from writing.progress.funnel import Stage
 
 from ..enums import CampaignState, Judges
-from ..models import Campaign, Dimension, LiveAgreement, LiveCompetence
-from . import judges as progress_judges
+from ..models import Campaign, Dimension, LiveAgreement
+from . import figures as progress_figures
 from . import queries
 from . import wages as progress_wages
-from .costs import Spending, spending
-from .judges import JudgeSummary, judges
-from .queries import AssignmentFacts, Rate, StateCounts
+from .campaign_rows import CampaignRows
+from .costs import Spending
+from .queries import Rate, StateCounts
+from .time_left import Pace
 
 
 class Phase(StrEnum):
@@ -43,30 +43,32 @@ class DimensionAgreement:
 
 @dataclass(frozen=True)
 class Overview:
-    """The progress of a campaign."""
+    """The progress of a campaign. `kept_at` is when its figures were computed, None if just now.
+
+    `below` are the questionnaires paid least, of all that are paid below the minimum hourly pay.
+    """
 
     campaign: Campaign
     phase: Phase
-    rows: list[AssignmentFacts]
-    questionnaires: list[StateCounts]
+    rows: CampaignRows
     whole: StateCounts
-    rates: list[Rate]
     work: progress_wages.WorkTimes
     below: list[progress_wages.PaidQuestionnaire]
     stages: list[Stage]
     spending: Spending
+    pace: Pace | None
     agreement: list[DimensionAgreement]
-    competence: list[LiveCompetence]
+    kept_at: datetime | None
 
     @property
     def computed_at(self) -> datetime | None:
         """When agreement and competence were computed; None if they were not."""
         return max((each.latest.computed_at for each in self.agreement if each.latest), default=None)
 
-    @cached_property
-    def judges(self) -> list[JudgeSummary]:
-        """Everybody who was assigned a questionnaire."""
-        return judges(self.rows, self.competence)
+    @property
+    def rates(self) -> list[Rate]:
+        """Outcomes of questionnaires, all that are possible."""
+        return queries.rates(self.whole)
 
     @property
     def outcomes(self) -> list[Rate]:
@@ -95,35 +97,27 @@ class Overview:
     def digest(self) -> str:
         """A hash of everything shown, so that the page is updated only if it has changed."""
         terms = (self.campaign.state, self.campaign.k, self.campaign.wage_floor, self.campaign.minutes)
-        shown = (terms, self.rows, self.whole, self.stages, self.spending, self.computed_at)
+        rows = self.kept_at or self.rows.assignments
+        shown = (terms, rows, self.whole, self.stages, self.spending, self.computed_at)
         return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
-def overview(campaign: Campaign) -> Overview:
+def overview(campaign: Campaign, now: datetime) -> Overview:
     """Return the progress of a campaign, with a fixed number of queries."""
-    assignments = queries.load_assignments(campaign)
-    sheets = queries.counts_by_questionnaire(assignments, queries.load_questionnaires(campaign))
-    whole = queries.total(sheets)
+    rows = CampaignRows(campaign)
+    figures, kept_at = progress_figures.figures(campaign, rows, now)
     return Overview(
         campaign=campaign,
-        phase=phase(campaign, whole),
-        rows=assignments,
-        questionnaires=sheets,
-        whole=whole,
-        rates=queries.rates(whole),
-        work=progress_wages.work_times(assignments, campaign.wage_floor),
-        below=progress_wages.below_floor(assignments, campaign.wage_floor),
-        stages=progress_judges.funnel(campaign),
-        spending=spending(assignments, campaign, whole),
+        phase=phase(campaign, figures.whole),
+        rows=rows,
+        whole=figures.whole,
+        work=figures.work,
+        below=figures.below,
+        stages=figures.stages,
+        spending=figures.spending,
+        pace=figures.pace,
         agreement=agreement(campaign),
-        competence=list(LiveCompetence.objects.filter(campaign=campaign).order_by("participant", "dimension")),
-    )
-
-
-def total_counts(campaign: Campaign) -> StateCounts:
-    """Return the counts of a whole campaign."""
-    return queries.total(
-        queries.counts_by_questionnaire(queries.load_assignments(campaign), queries.load_questionnaires(campaign))
+        kept_at=kept_at,
     )
 
 

@@ -1,17 +1,16 @@
 """A campaign's assignments and questionnaires: collected, requested, lost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Count, F, IntegerField, OuterRef, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Count, F, QuerySet, Sum
 
 from analysis.stats.proportions import Proportion, wilson
 
 from ..enums import HOLDING, AssignmentState
-from ..models import Assignment, AssignmentPayment, Campaign, Questionnaire
+from ..models import Assignment, AssignmentPayment, Campaign, JudgmentSums, Questionnaire, Slot
 
 FIELDS: Final = (
     "pk",
@@ -21,7 +20,6 @@ FIELDS: Final = (
     "participant__external_id",
     "state",
     "pay",
-    "paid",
     "assigned_at",
     "submitted_at",
     "seconds",
@@ -57,22 +55,29 @@ class QuestionnaireFacts:
     asked: int
 
 
-def load_assignments(campaign: Campaign) -> list[AssignmentFacts]:
-    """Return the campaign's assignments in order of creation."""
-    sums = AssignmentPayment.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
-    paid = Coalesce(Subquery(sums.annotate(sum=Sum("amount")).values("sum"), output_field=IntegerField()), 0)
-    assignments = Assignment.objects.filter(questionnaire__campaign=campaign).annotate(paid=paid).order_by("pk")
-    return [AssignmentFacts(*values) for values in assignments.values_list(*FIELDS).iterator(chunk_size=2000)]
+def load_assignments(campaign: Campaign, *, participants: Collection[int] | None = None) -> list[AssignmentFacts]:
+    """Return the campaign's assignments in order of creation, all or those of some participants."""
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign)
+    payments = AssignmentPayment.objects.filter(assignment__questionnaire__campaign=campaign)
+    if participants is not None:
+        assignments = assignments.filter(participant__in=participants)
+        payments = payments.filter(assignment__participant__in=participants)
+    paid = dict(payments.order_by().values_list("assignment").annotate(sum=Sum("amount")))
+    return [
+        AssignmentFacts(*values[:7], paid.get(values[0], 0), *values[7:])
+        for values in assignments.order_by("pk").values_list(*FIELDS).iterator(chunk_size=2000)
+    ]
+
+
+def questionnaires_of(campaign: Campaign) -> QuerySet[Questionnaire]:
+    """Return the campaign's questionnaires in the order of assignment."""
+    return Questionnaire.objects.filter(campaign=campaign).order_by(F("position").asc(nulls_last=True), "pk")
 
 
 def load_questionnaires(campaign: Campaign) -> list[QuestionnaireFacts]:
     """Return the campaign's questionnaires in the order of assignment."""
-    questionnaires = Questionnaire.objects.filter(campaign=campaign).annotate(asked=Count("slots"))
-    order = (F("position").asc(nulls_last=True), "pk")
-    return [
-        QuestionnaireFacts(*row)
-        for row in questionnaires.order_by(*order).values_list("pk", "external_id", "position", "asked")
-    ]
+    questionnaires = questionnaires_of(campaign).annotate(asked=Count("slots"))
+    return [QuestionnaireFacts(*row) for row in questionnaires.values_list("pk", "external_id", "position", "asked")]
 
 
 S = AssignmentState
@@ -164,6 +169,18 @@ def counts_by_questionnaire(rows: Iterable[AssignmentFacts], sheets: Sequence[Qu
     return list(counts.values())
 
 
+def count_states(questionnaires: Sequence[Questionnaire]) -> list[StateCounts]:
+    """Return the counts of these questionnaires, in order, with two queries."""
+    keys = [each.pk for each in questionnaires]
+    slots = Slot.objects.filter(questionnaire__in=keys).order_by().values_list("questionnaire")
+    asked = dict(slots.annotate(n=Count("pk")))
+    counts = {each.pk: StateCounts(each.external_id, asked.get(each.pk, 0)) for each in questionnaires}
+    states = Assignment.objects.filter(questionnaire__in=keys).order_by().values_list("questionnaire", "state")
+    for questionnaire, state, number in states.annotate(n=Count("pk")):
+        counts[questionnaire].counts[state] = number
+    return list(counts.values())
+
+
 def total(standings: Iterable[StateCounts]) -> StateCounts:
     """Return the sum of the counts."""
     whole = StateCounts()
@@ -172,6 +189,24 @@ def total(standings: Iterable[StateCounts]) -> StateCounts:
         for state, number in each.counts.items():
             whole.counts[state] += number
     return whole
+
+
+def total_counts(campaigns: Iterable[int]) -> dict[int, StateCounts]:
+    """Return the counts of whole campaigns, by key, with three queries.
+
+    Each assignment that is not in progress has a row of sums, which one index contains.
+    """
+    counts = {key: StateCounts() for key in campaigns}
+    slots = Slot.objects.filter(campaign__in=counts).order_by().values_list("campaign")
+    for campaign, number in slots.annotate(n=Count("pk")):
+        counts[campaign].planned = number
+    ended = JudgmentSums.objects.filter(campaign__in=counts).order_by().values_list("campaign", "state")
+    for campaign, state, number in ended.annotate(n=Count("pk")):
+        counts[campaign].counts[state] = number
+    in_progress = Assignment.objects.filter(state=S.ASSIGNED, questionnaire__campaign__in=counts).order_by()
+    for campaign, number in in_progress.values_list("questionnaire__campaign").annotate(n=Count("pk")):
+        counts[campaign].counts[S.ASSIGNED] = number
+    return counts
 
 
 def rates(whole: StateCounts) -> list[Rate]:

@@ -17,8 +17,9 @@ from ..judging import slots
 from ..models import Assignment, AssignmentDecision, AssignmentTransition, Campaign, LiveAgreement, LiveCompetence
 from . import agreement as progress_agreement
 from . import costs
+from . import figures as progress_figures
 from .costs import Extension
-from .overview import total_counts
+from .queries import total_counts
 
 # The number of campaigns computed in one pass of the sweep; the next pass continues with the others.
 AT_ONCE: Final = 4
@@ -154,7 +155,7 @@ def extension_cost(campaign: Campaign, k: int) -> Extension:
     BadCampaign, WrongState
     """
     _check(campaign, k)
-    return costs.extension(campaign, total_counts(campaign), campaign.questionnaires.count(), k)
+    return costs.extension(campaign, total_counts([campaign.pk])[campaign.pk], campaign.questionnaires.count(), k)
 
 
 @transaction.atomic
@@ -172,6 +173,7 @@ def extend(*, campaign: Campaign, k: int, now: datetime) -> int:
     """
     held = questionnaires.lock_campaign(campaign)
     _check(held, k)
+    progress_figures.forget(held)
     return slots.extend(campaign=held, k=k, now=now)
 
 

@@ -27,15 +27,16 @@ from ..campaigns.views import of_people, put, tab_context
 from ..enums import Judges
 from ..judging import claims
 from ..models import Campaign
-from . import campaign_summary, check_summary, judge_flags, overview, people_at_work, services, time_left
+from . import campaign_summary, figures, judge_flags, overview, people_at_work, queries, services
 from . import csv_export as progress_csv_export
 from .forms import ExtendForm
-from .judges import HANDED_IN
+from .judges import HANDED_IN, judges_of
 
 SECTION = {"section": "judging"}
 PER_PAGE = 20
 LISTED_PER_PAGE = 50
-JUDGES_PER_PAGE = 50
+# Flags of each judge's questionnaires take some milliseconds.
+JUDGES_PER_PAGE = 20
 # Phases without live progress here.
 STILL = (overview.Phase.IMPORTED, overview.Phase.MODEL, overview.Phase.DRAFT)
 
@@ -62,7 +63,9 @@ def campaigns(request: HttpRequest, study: Study) -> HttpResponse:
 @require_safe
 def campaign_page(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
     """Show the progress of a running campaign, or the results of one that does not run here."""
-    campaign = get_object_or_404(_of(study).with_counts(), pk=campaign_id)
+    campaign = get_object_or_404(_of(study), pk=campaign_id)
+    if overview.phase(campaign) in STILL:
+        campaign = _of(study).with_counts().get(pk=campaign_id)
     context = tab_context(request, campaign, "Progress")
     if context["phase"] not in STILL:
         context |= _moving(request, campaign) | {"shows_questionnaires": "page" in request.GET}
@@ -93,16 +96,19 @@ def quality(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespons
     context = tab_context(request, campaign, "Quality") | campaign_summary.describe_campaign(campaign)
     context["has_judgments"] = context["judgments"] > 0
     if context["phase"] not in STILL:
-        figures = overview.overview(campaign)
-        page = Paginator(figures.judges, JUDGES_PER_PAGE).get_page(request.GET.get("page"))
+        now = timezone.now()
+        found = overview.overview(campaign, now)
+        page = Paginator(figures.judge_order(campaign, found.rows, now), JUDGES_PER_PAGE).get_page(
+            request.GET.get("page")
+        )
         context |= {
-            "found": figures,
-            "phase": figures.phase,
-            "has_judgments": any(row.state in HANDED_IN for row in figures.rows),
+            "found": found,
+            "phase": found.phase,
+            "has_judgments": any(found.whole.counts[state] for state in HANDED_IN),
             "page": page,
-            "checks": check_summary.check_summary(campaign),
-            "judges": judge_flags.with_flags(list(page), campaign),
-            "dimensions_judged": [each.dimension for each in figures.agreement],
+            "checks": figures.check_results(campaign, found.rows, now),
+            "judges": judge_flags.with_flags(judges_of(campaign, list(page)), campaign),
+            "dimensions_judged": [each.dimension for each in found.agreement],
         }
     return render(request, "annotation/progress/quality.html", context)
 
@@ -157,7 +163,7 @@ def table(request: HttpRequest, study: Study, campaign_id: int, name: str) -> Ht
     """Return one of the tables as CSV."""
     campaign = get_object_or_404(_of(study), pk=campaign_id)
     try:
-        content = progress_csv_export.as_table(campaign, name)
+        content = progress_csv_export.as_table(campaign, name, timezone.now())
     except progress_csv_export.UnknownTable as error:
         raise Http404("There is no such table.") from error
     disposition = f'attachment; filename="{study.slug}-campaign-{campaign.pk}-{name}.csv"'
@@ -177,14 +183,15 @@ def _role(request: HttpRequest) -> Role:
 
 
 def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
-    figures = overview.overview(campaign)
-    is_still = figures.phase != overview.Phase.OPEN
+    found = overview.overview(campaign, timezone.now())
+    page = Paginator(queries.questionnaires_of(campaign), PER_PAGE).get_page(request.GET.get("page"))
+    page.object_list = queries.count_states(page.object_list)
     return {
         "campaign": campaign,
-        "found": figures,
-        "phase": figures.phase,
-        "page": Paginator(figures.questionnaires, PER_PAGE).get_page(request.GET.get("page")),
-        "pace": None if is_still else time_left.measure_pace(figures.rows, figures.whole, timezone.now()),
+        "found": found,
+        "phase": found.phase,
+        "page": page,
+        "pace": found.pace if found.phase == overview.Phase.OPEN else None,
     }
 
 

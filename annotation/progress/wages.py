@@ -40,7 +40,8 @@ class WorkTimes:
 class PaidQuestionnaire:
     """A questionnaire with a known wage."""
 
-    row: AssignmentFacts
+    external_id: str
+    participant: str
     wage: float
 
 
@@ -57,7 +58,7 @@ def wage(row: AssignmentFacts, seconds: float | None) -> float | None:
 def work_times(rows: Iterable[AssignmentFacts], floor: int | None) -> WorkTimes:
     """Return times and wages with 95 % bootstrap intervals over questionnaires."""
     times = keep_valid(rows)
-    known = [each for row in times if (each := wage(row, row.active_seconds)) is not None]
+    known = hourly_pay(times)
     return WorkTimes(
         whole=_median(times, lambda row: row.seconds),
         active=_median(times, lambda row: row.active_seconds),
@@ -68,14 +69,22 @@ def work_times(rows: Iterable[AssignmentFacts], floor: int | None) -> WorkTimes:
     )
 
 
+def hourly_pay(rows: Iterable[AssignmentFacts]) -> list[float]:
+    """Return the pay per hour of active time of each valid questionnaire for which it is known."""
+    return [each for row in keep_valid(rows) if (each := wage(row, row.active_seconds)) is not None]
+
+
 def below_floor(rows: Iterable[AssignmentFacts], floor: int | None) -> list[PaidQuestionnaire]:
     """Return the questionnaires whose pay per hour of active time is below the floor, lowest first."""
     if floor is None:
         return []
     rows_below = [
-        PaidQuestionnaire(row, each) for row in keep_valid(rows) if (each := wage(row, row.active_seconds)) is not None
+        (each, row.pk, row)
+        for row in keep_valid(rows)
+        if (each := wage(row, row.active_seconds)) is not None and each < floor
     ]
-    return sorted((each for each in rows_below if each.wage < floor), key=lambda each: (each.wage, each.row.pk))
+    rows_below.sort(key=lambda each: each[:2])
+    return [PaidQuestionnaire(row.external_id, row.participant, each) for each, _, row in rows_below]
 
 
 def known_median(values: Iterable[float | None]) -> float | None:

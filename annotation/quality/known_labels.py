@@ -288,13 +288,15 @@ def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list
     dimensions = {
         each.dimension.name: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")
     }
+    others = Campaign.objects.filter(study=campaign.study_id, judges=pool).exclude(pk=campaign.pk)
+    if not (keys := list(others.values_list("pk", flat=True))):
+        return []
     pairs_of_campaign = Item.objects.filter(campaign=campaign).values("pair")
     votes = (
-        Judgment.objects.of_study(campaign.study)
-        .pool(pool)
+        Judgment.objects.filter(item__campaign__in=keys)
+        .counted()
         .pairwise()
         .filter(dimension__name__in=dimensions)
-        .exclude(item__campaign=campaign)
         .exclude(item__pair__in=pairs_of_campaign)
         .order_by()
         .values("item__pair", "dimension__name", "value")

@@ -219,13 +219,13 @@ class Call(models.Model):
     digest.
     """
 
-    digest = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")
     model = models.CharField("model", max_length=200)
     sample = models.PositiveIntegerField("sample", default=0)
     purpose = models.CharField("purpose", max_length=100)
     # The study that asked first; its deletion also deletes the texts. Empty: an operator's check.
-    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="calls")
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="calls", db_index=False)
     state = models.CharField("state", max_length=10, choices=CallState.choices, default=CallState.OPEN)
     fault = models.CharField("fault", max_length=12, choices=Fault.choices, blank=True, default=Fault.NONE)
     error = models.TextField("error", blank=True)
@@ -253,6 +253,8 @@ class Call(models.Model):
 
     class Meta:
         constraints = [
+            # Not `unique=True`, which makes a second index for searches by pattern.
+            models.UniqueConstraint(fields=["digest"], name="call_digest_once"),
             _check("call_digest_is_sha256", Q(digest__regex=r"^[0-9a-f]{64}$")),
             _check("call_state_known", Q(state__in=CallState.values)),
             _check("call_fault_known", Q(fault__in=Fault.values)),
@@ -322,9 +324,11 @@ class Attempt(models.Model):
     reported.
     """
 
-    call = models.ForeignKey(Call, models.SET_NULL, null=True, related_name="attempts")
+    call = models.ForeignKey(Call, models.SET_NULL, null=True, related_name="attempts", db_index=False)
     # The study that pays; empty: an operator's check.
-    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="attempts")
+    study = models.ForeignKey(
+        Study, models.CASCADE, null=True, blank=True, related_name="attempts", db_index=False
+    )
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="attempts")
     number = models.PositiveIntegerField("number")
     fence = models.PositiveIntegerField()

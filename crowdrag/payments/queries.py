@@ -1,8 +1,8 @@
 """Participants' earnings, payments made, and amounts owed. Money in minor units."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet, Sum
@@ -18,9 +18,9 @@ from .models import PaymentListLine
 PROLIFIC = "prolific"
 
 
-@dataclass(frozen=True)
-class Balance:
-    """One participant's balance.
+@dataclass(frozen=True, kw_only=True)
+class Amounts:
+    """What one participant earned and got.
 
     Attributes
     ----------
@@ -32,21 +32,25 @@ class Balance:
         the amount on paid lists.
     listed
         the amount on open lists.
-    is_on_prolific
-        whether Prolific can pay them: their Prolific ID is known.
     """
 
-    participant: Participant
     earned: int
     by_platform: int
     paid: int
     listed: int
-    is_on_prolific: bool
 
     @property
     def owed(self) -> int:
         """The amount that is neither paid nor on a list."""
         return max(self.earned - self.by_platform - self.paid - self.listed, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance(Amounts):
+    """A participant with their amounts; `is_on_prolific`: Prolific can pay them, since their Prolific ID is known."""
+
+    participant: Participant
+    is_on_prolific: bool
 
 
 @dataclass(frozen=True)
@@ -63,27 +67,32 @@ class Totals:
 
 def balances(study: Study, *, now: datetime, only: Collection[int] | None = None) -> list[Balance]:
     """Return the balance of everybody with earnings or payments, by pseudonym."""
+    found = amounts(study, now=now)
+    return with_people(study, found if only is None else {key: found[key] for key in found.keys() & set(only)})
+
+
+def amounts(study: Study, *, now: datetime) -> dict[int, Amounts]:
+    """Return the amounts of everybody with earnings or payments, by participant key, in no order."""
     earnings, by_platform = earned(study, now=now), paid_by_platform(study)
     paid, listed = _on_lists(study, ListState.PAID), _on_lists(study, ListState.OPEN)
     keys = earnings.keys() | by_platform.keys() | paid.keys() | listed.keys()
-    people = Participant.objects.filter(study=study, pk__in=keys if only is None else keys & set(only))
+    return {key: Amounts(
+            earned=earnings[key], by_platform=by_platform[key], paid=paid[key], listed=listed[key]
+        ) for key in keys}
+
+
+def with_people(study: Study, found: Mapping[int, Amounts]) -> list[Balance]:
+    """Return balances with the participants whose amounts these are, by pseudonym."""
+    people = Participant.objects.filter(study=study, pk__in=found)
     on_prolific = set(payable_on_prolific(people).values_list("pk", flat=True))
     return [
-        Balance(
-            participant=person,
-            earned=earnings[person.pk],
-            by_platform=by_platform[person.pk],
-            paid=paid[person.pk],
-            listed=listed[person.pk],
-            is_on_prolific=person.pk in on_prolific,
-        )
+        Balance(**asdict(found[person.pk]), participant=person, is_on_prolific=person.pk in on_prolific)
         for person in people.order_by("external_id", "pk")
     ]
 
 
-def totals(rows: Iterable[Balance]) -> Totals:
-    """Return the sums of balances."""
-    rows = list(rows)
+def totals(rows: Collection[Amounts]) -> Totals:
+    """Return the sums of amounts."""
     return Totals(
         earned=sum(row.earned for row in rows),
         by_platform=sum(row.by_platform for row in rows),
@@ -105,15 +114,15 @@ def paid_by_platform(study: Study) -> Counter[int]:
 
     Requested payments count at once, so that nobody is paid a second time by a list.
     """
-    amounts: Counter[int] = Counter()
+    paid: Counter[int] = Counter()
     submissions = Submission.objects.filter(platform_study__study=study, participant__isnull=False)
     ordered: dict[int, Counter[str]] = {}
     actions = PlatformAction.objects.filter(submission__in=submissions).exclude(state=ActionState.DROPPED)
     for submission, kind, details in actions.values_list("submission_id", "kind", "details"):
         ordered.setdefault(submission or 0, Counter())[kind] += int(details.get("amount", 1))
     for row in submissions.select_related("platform_study"):
-        amounts[row.participant_id or 0] += _of_submission(row, ordered.get(row.pk, Counter()))
-    return amounts
+        paid[row.participant_id or 0] += _of_submission(row, ordered.get(row.pk, Counter()))
+    return paid
 
 
 def _of_submission(row: Submission, ordered: Counter[str]) -> int:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crowdrag.studies.access import audited, study_page
 from crowdrag.studies.enums import AuditedContent, Role
-from crowdrag.studies.models import Study
+from crowdrag.studies.models import Participant, Study
 from crowdrag.ui.csv_export import MEDIA_TYPE
 
 from . import csv_files, queries, services
@@ -29,11 +29,10 @@ OWED, EVERYBODY = "owed", "all"
 @audited(AuditedContent.PEOPLE)
 def payments(request: HttpRequest, study: Study) -> HttpResponse:
     """Show earnings and amounts owed; create a payment list."""
-    rows = queries.balances(study, now=timezone.now())
-    owed = [row for row in rows if row.owed]
+    rows = queries.amounts(study, now=timezone.now())
     if request.method != "POST":
         return _show(request, study, rows, PaymentListForm(owed=[]))
-    form = PaymentListForm(request.POST, owed=[row.participant.pk for row in rows])
+    form = PaymentListForm(request.POST, owed=list(rows))
     if not form.is_valid():
         return _show(request, study, rows, form, status=422)
     try:
@@ -47,22 +46,24 @@ def payments(request: HttpRequest, study: Study) -> HttpResponse:
         )
     except services.PaymentListError as error:
         form.add_error(None, str(error))
-        return _show(request, study, owed, form, status=422)
+        return _show(request, study, rows, form, status=422)
     return redirect("payment_list", slug=study.slug, key=payment_list.key)
 
 
 def _show(
-    request: HttpRequest, study: Study, rows: list[queries.Balance], form: PaymentListForm, *, status: int = 200
+    request: HttpRequest, study: Study, rows: dict[int, queries.Amounts], form: PaymentListForm, *, status: int = 200
 ) -> HttpResponse:
     chosen = EVERYBODY if request.GET.get("show") == EVERYBODY else OWED
-    shown = rows if chosen == EVERYBODY else [row for row in rows if row.owed]
-    page = Paginator(shown, ROWS).get_page(request.GET.get("page"))
+    shown = rows if chosen == EVERYBODY else {key for key, row in rows.items() if row.owed}
+    names = Participant.objects.filter(study=study).order_by("external_id", "pk").values_list("pk", flat=True)
+    page = Paginator([key for key in names if key in shown], ROWS).get_page(request.GET.get("page"))
+    page.object_list = queries.with_people(study, {key: rows[key] for key in page.object_list})
     lists = PaymentList.objects.filter(study=study).with_totals().select_related("created_by", "paid_by")
     context = {
         "section": "payments",
-        "totals": queries.totals(rows),
+        "totals": queries.totals(rows.values()),
         "has_rows": bool(rows),
-        "has_platform": any(row.by_platform for row in rows),
+        "has_platform": any(row.by_platform for row in rows.values()),
         "page": page,
         "chosen": chosen,
         "lists": lists.order_by("-created_at", "-pk"),

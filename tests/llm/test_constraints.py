@@ -79,7 +79,7 @@ def test_calls(new_call):
             ("call_claimed_only_while_open", {"state": "FAILED", "fault": "BUSY", **CLAIMED}),
         ],
     )
-    breaks("llm_call_digest", lambda: Call.objects.create(**new_call | {"study": None}))
+    breaks("call_digest_once", lambda: Call.objects.create(**new_call | {"study": None}))
 
 
 def test_attempts(new_attempt):

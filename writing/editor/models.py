@@ -57,7 +57,8 @@ class EditingSession(models.Model):
 class LogBatch(models.Model):
     """Consecutive compressed events. A batch never changes: if it is sent again, it has the same number and events."""
 
-    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches")
+    # The constraints below begin with it.
+    log = models.ForeignKey(WritingLog, models.CASCADE, related_name="batches", db_index=False)
     # The number of its session. Imported logs have only session 0, without a row in `EditingSession`.
     session = models.PositiveIntegerField(default=0)
     number = models.PositiveIntegerField()

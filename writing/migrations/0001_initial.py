@@ -415,7 +415,7 @@ class Migration(migrations.Migration):
                 ('payload', models.BinaryField()),
                 ('digest', models.BinaryField(max_length=32)),
                 ('received_at', models.DateTimeField()),
-                ('log', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='writing.writinglog')),
+                ('log', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='writing.writinglog')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('log', 'session', 'number'), name='log_batch_number_once_per_session'), models.UniqueConstraint(fields=('log', 'session', 'first_event'), name='log_batch_first_event_once_per_session'), models.CheckConstraint(condition=models.Q(('event_count__gte', 1)), name='log_batch_not_empty')],

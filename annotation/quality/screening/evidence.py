@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from django.db.models import Count, Sum
 
 from ...enums import AssignmentState
-from ...models import Assignment, ItemTime, Judgment, LiveCompetence, QuestionnaireItem
+from ...models import (
+    Assignment,
+    CampaignDimension,
+    Dimension,
+    ItemTime,
+    Judgment,
+    LiveCompetence,
+    QuestionnaireItem,
+)
 from .. import attention_checks, check_results
 from .measures import Answer, Trust, Work
 
@@ -20,8 +28,8 @@ Question = tuple[int, int]
 def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
     """Return the evidence on each assignment, by id. They come with their questionnaire and campaign."""
     keys = [each.pk for each in assignments]
-    texts = _texts({each.questionnaire_id for each in assignments})
-    answers = _answers(keys)
+    placements = _placements({each.questionnaire_id for each in assignments})
+    answers = _answers(assignments, placements)
     values_by_judge = {
         who: {(each.item, each.dimension): each.value for each in answers_of_judge}
         for who, answers_of_judge in answers.items()
@@ -36,7 +44,7 @@ def collect_work(assignments: Sequence[Assignment]) -> dict[int, Work]:
     return {
         each.pk: Work(
             answers=tuple(answers.get(each.pk, ())),
-            texts=texts.get(each.questionnaire_id, {}),
+            texts={item: texts for item, (_, texts) in placements.get(each.questionnaire_id, {}).items()},
             others=_without(values_by_judge.get(each.pk, {}), others, own_counts=each.pk in counted),
             seconds=each.seconds,
             active_seconds=each.active_seconds,
@@ -62,44 +70,40 @@ def count_others(items: Iterable[int], *, but: Assignment) -> dict[Question, Cou
     return _without(own_values, _others(set(items)), own_counts=counts, all_questions=True)
 
 
-def _texts(questionnaires: set[int]) -> dict[int, dict[int, int]]:
-    text_ids: dict[int, dict[int, int]] = defaultdict(dict)
+def _placements(questionnaires: set[int]) -> dict[int, dict[int, tuple[int, int]]]:
+    """Return for each item of each questionnaire its position and its number of texts, in order."""
+    placements: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     rows = QuestionnaireItem.objects.filter(questionnaire__in=questionnaires).order_by("position")
-    for questionnaire, item, pair in rows.values_list("questionnaire", "item", "item__pair"):
-        text_ids[questionnaire][item] = 1 if pair is None else 2
-    return text_ids
+    for questionnaire, item, position, pair in rows.values_list("questionnaire", "item", "position", "item__pair"):
+        placements[questionnaire][item] = (position, 1 if pair is None else 2)
+    return placements
 
 
-def _answers(assignments: Sequence[int]) -> dict[int, list[Answer]]:
+def _answers(
+    assignments: Sequence[Assignment], placements: dict[int, dict[int, tuple[int, int]]]
+) -> dict[int, list[Answer]]:
     """Return each assignment's answers in the order of the page."""
-    position_of = {
-        (who, item): position
-        for who, item, position in QuestionnaireItem.objects.filter(
-            questionnaire__assignments__in=assignments
-        ).values_list("questionnaire__assignments", "item", "position")
+    by_key = {each.pk: each for each in assignments}
+    asked = CampaignDimension.objects.filter(campaign__in={each.questionnaire.campaign_id for each in assignments})
+    places = {
+        (campaign, dimension): place
+        for campaign, dimension, place in asked.values_list("campaign", "dimension", "position")
     }
-    rows = Judgment.objects.filter(assignment__in=assignments, repeat=0).order_by("pk")
-    dimensions = {
-        (campaign, dimension): position
-        for campaign, dimension, position in rows.order_by()
-        .values_list(
-            "item__campaign",
-            "item__campaign__campaign_dimensions__dimension",
-            "item__campaign__campaign_dimensions__position",
-        )
-        .distinct()
-    }
-    answers_by_judge: dict[int, list[tuple[int, int, Answer]]] = defaultdict(list)
-    columns = ("assignment", "item", "item__campaign", "dimension", "dimension__options", "value")
-    for who, item, campaign, dimension, options, value in rows.values_list(*columns):
-        answer = Answer(item, dimension, value, tuple(option["value"] for option in options))
-        answers_by_judge[who].append(
-            (position_of.get((who, item), 0), dimensions.get((campaign, dimension), 0), answer)
-        )
-    return {
-        who: [each[2] for each in sorted(answers, key=lambda each: each[:2])]
-        for who, answers in answers_by_judge.items()
-    }
+    rows = list(
+        Judgment.objects.filter(assignment__in=by_key, repeat=0)
+        .order_by("pk")
+        .values_list("assignment", "item", "dimension", "value")
+    )
+    # Read once, not with each of thousands of answers.
+    dimensions = Dimension.objects.filter(pk__in={dimension for _, _, dimension, _ in rows})
+    options = {each.pk: tuple(each.values) for each in dimensions}
+    answers: dict[int, list[tuple[int, int, Answer]]] = defaultdict(list)
+    for who, item, dimension, value in rows:
+        questionnaire = by_key[who].questionnaire
+        position = placements.get(questionnaire.pk, {}).get(item, (0, 0))[0]
+        place = places.get((questionnaire.campaign_id, dimension), 0)
+        answers[who].append((position, place, Answer(item, dimension, value, options[dimension])))
+    return {who: [each[2] for each in sorted(given, key=lambda each: each[:2])] for who, given in answers.items()}
 
 
 def _others(items: set[int]) -> dict[Question, Counter[int]]:

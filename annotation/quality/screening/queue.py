@@ -15,7 +15,7 @@ from crowdrag.studies.models import Study, User
 from crowdrag.studies.navigation import InboxEntry
 
 from ...enums import AssignmentState
-from ...models import Assignment, AssignmentTransition, Campaign, Slot
+from ...models import Assignment, AssignmentTransition, Campaign, JudgmentSums, Slot
 from . import proposals
 from .proposals import Proposal
 from .signals import ProposedAction
@@ -97,9 +97,11 @@ def unpaid(campaign: Campaign) -> int:
 
 def counts(campaign: Campaign, now: datetime) -> QueueCounts:
     """Count a campaign's questionnaires by list."""
-    sums = {name: Count("id", filter=Q(state=state)) for name, state in LISTS.items() if name != "withdrawn"}
-    held = Count("id", filter=Q(state=S.SUBMITTED, reviewing_until__gt=now))
-    return QueueCounts(**assignments_of(campaign).order_by().aggregate(**sums, open=held))
+    ended = JudgmentSums.objects.filter(campaign=campaign).order_by().values_list("state").annotate(n=Count("pk"))
+    states = dict(ended)
+    held = Assignment.objects.filter(questionnaire__campaign=campaign, state=S.SUBMITTED, reviewing_until__gt=now)
+    sums = {name: states.get(state, 0) for name, state in LISTS.items() if name != "withdrawn"}
+    return QueueCounts(**sums, open=held.count())
 
 
 def inbox_entries(study: Study, member: User | None) -> list[InboxEntry]:

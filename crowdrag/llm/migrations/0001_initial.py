@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
             name='Call',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
+                ('digest', models.CharField(max_length=64)),
                 ('model', models.CharField(max_length=200, verbose_name='model')),
                 ('sample', models.PositiveIntegerField(default=0, verbose_name='sample')),
                 ('purpose', models.CharField(max_length=100, verbose_name='purpose')),
@@ -89,12 +89,12 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(verbose_name='created')),
                 ('answered_at', models.DateTimeField(blank=True, null=True, verbose_name='answered')),
                 ('erased_at', models.DateTimeField(blank=True, null=True, verbose_name='erased')),
-                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='studies.study')),
+                ('study', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='studies.study')),
                 ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='llm.endpoint')),
             ],
             options={
                 'indexes': [models.Index(fields=['study', 'state'], name='call_study_state'), models.Index(condition=models.Q(('claimed_by__isnull', False)), fields=['claimed_by'], name='call_claimed_by')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('digest__regex', '^[0-9a-f]{64}$')), name='call_digest_is_sha256'), models.CheckConstraint(condition=models.Q(('state__in', ['OPEN', 'ANSWERED', 'FAILED'])), name='call_state_known'), models.CheckConstraint(condition=models.Q(('fault__in', ['', 'BLOCKED', 'UNREACHABLE', 'TIMEOUT', 'CUT', 'BUSY', 'SERVER', 'REJECTED', 'REDIRECTED', 'GARBAGE', 'INVALID', 'LOST'])), name='call_fault_known'), models.CheckConstraint(condition=models.Q(('state', 'FAILED'), ('fault', ''), _connector='XOR'), name='call_failed_has_a_fault'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'ANSWERED'), _negated=True), models.Q(('answered_at__isnull', False), ('completion_tokens__isnull', False), ('cost__isnull', False), ('prompt_tokens__isnull', False)), _connector='OR'), name='call_answered_has_its_figures'), models.CheckConstraint(condition=models.Q(('state', 'OPEN'), models.Q(('claimed_by__isnull', True), ('claimed_until__isnull', True)), _connector='OR'), name='call_claimed_only_while_open'), models.CheckConstraint(condition=models.Q(models.Q(('claimed_by__isnull', True), ('claimed_until__isnull', True)), models.Q(('claimed_by__isnull', False), ('claimed_until__isnull', False)), _connector='OR'), name='call_claim_and_lease_go_together'), models.CheckConstraint(condition=models.Q(models.Q(('erased_at__isnull', True), ('request__isnull', False)), models.Q(('data__isnull', True), ('erased_at__isnull', False), ('error', ''), ('logprobs__isnull', True), ('refusal__isnull', True), ('request__isnull', True), ('text__isnull', True)), _connector='OR'), name='call_erased_has_no_texts'), models.CheckConstraint(condition=models.Q(('cost__isnull', True), ('cost__gte', 0), _connector='OR'), name='call_cost_not_negative')],
+                'constraints': [models.UniqueConstraint(fields=('digest',), name='call_digest_once'), models.CheckConstraint(condition=models.Q(('digest__regex', '^[0-9a-f]{64}$')), name='call_digest_is_sha256'), models.CheckConstraint(condition=models.Q(('state__in', ['OPEN', 'ANSWERED', 'FAILED'])), name='call_state_known'), models.CheckConstraint(condition=models.Q(('fault__in', ['', 'BLOCKED', 'UNREACHABLE', 'TIMEOUT', 'CUT', 'BUSY', 'SERVER', 'REJECTED', 'REDIRECTED', 'GARBAGE', 'INVALID', 'LOST'])), name='call_fault_known'), models.CheckConstraint(condition=models.Q(('state', 'FAILED'), ('fault', ''), _connector='XOR'), name='call_failed_has_a_fault'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'ANSWERED'), _negated=True), models.Q(('answered_at__isnull', False), ('completion_tokens__isnull', False), ('cost__isnull', False), ('prompt_tokens__isnull', False)), _connector='OR'), name='call_answered_has_its_figures'), models.CheckConstraint(condition=models.Q(('state', 'OPEN'), models.Q(('claimed_by__isnull', True), ('claimed_until__isnull', True)), _connector='OR'), name='call_claimed_only_while_open'), models.CheckConstraint(condition=models.Q(models.Q(('claimed_by__isnull', True), ('claimed_until__isnull', True)), models.Q(('claimed_by__isnull', False), ('claimed_until__isnull', False)), _connector='OR'), name='call_claim_and_lease_go_together'), models.CheckConstraint(condition=models.Q(models.Q(('erased_at__isnull', True), ('request__isnull', False)), models.Q(('data__isnull', True), ('erased_at__isnull', False), ('error', ''), ('logprobs__isnull', True), ('refusal__isnull', True), ('request__isnull', True), ('text__isnull', True)), _connector='OR'), name='call_erased_has_no_texts'), models.CheckConstraint(condition=models.Q(('cost__isnull', True), ('cost__gte', 0), _connector='OR'), name='call_cost_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -118,8 +118,8 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(verbose_name='sent')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
                 ('latency', models.FloatField(blank=True, null=True, verbose_name='seconds')),
-                ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='studies.study')),
-                ('call', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attempts', to='llm.call')),
+                ('study', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='studies.study')),
+                ('call', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attempts', to='llm.call')),
                 ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='llm.endpoint')),
             ],
             options={

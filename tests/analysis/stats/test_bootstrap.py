@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy
 
 from analysis.stats.bootstrap import (
     bootstrap,
+    median_resamples,
     percentile_interval,
     resample_weights,
     resampled_mean,
@@ -29,6 +31,27 @@ def test_mean_equals_the_mean_of_copied_clusters():
     assert statistic(np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 3.0, 0.0]])) == pytest.approx(
         [15 / 4, 6 / 4, np.nan], nan_ok=True
     )
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8, 21])
+def test_medians_by_rank_are_distributed_as_those_of_drawn_resamples(n):
+    rng = np.random.default_rng(n)
+    values = np.sort(rng.permutation(n) ** 2.0)
+    drawn = np.median(rng.choice(values, size=(40_000, n)), axis=1)
+    by_rank = median_resamples(rng.permutation(values), 40_000, rng)
+    points = np.unique(drawn)
+    shares = [(sample[:, None] <= points).mean(axis=0) for sample in (drawn, by_rank)]
+    # Each share has a standard error of at most 0.0025, so the differences one of 0.0035.
+    assert np.abs(shares[0] - shares[1]).max() < 0.015
+
+
+@pytest.mark.parametrize("n", [3, 9, 101])
+def test_medians_by_rank_have_the_binomial_distribution(n):
+    # The median of n draws is at most the j-th smallest value if at least half of the draws are.
+    medians = median_resamples(np.arange(1, n + 1), 40_000, np.random.default_rng(3))
+    for j in range(1, n + 1):
+        expected = scipy.stats.binom.sf((n - 1) // 2, n, j / n)
+        assert (medians <= j).mean() == pytest.approx(expected, abs=0.011)
 
 
 def test_bootstrap_standard_error_of_a_mean():

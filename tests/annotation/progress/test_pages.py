@@ -62,13 +62,13 @@ def busy() -> open_campaign.World:
 
 def test_counts_are_those_of_what_happened() -> None:
     here = busy()
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     whole = found.whole
     states = dict.fromkeys(S.values, 0) | {S.ACCEPTED: 1, S.SUBMITTED: 1, S.REJECTED: 1, S.RETURNED: 1}
     assert whole.counts == states | {S.ASSIGNED: 3, S.TIMED_OUT: 1}
     assert (whole.planned, whole.collected, whole.in_work, whole.free, whole.assigned_total) == (8, 2, 3, 3, 8)
     assert whole.free == here.free()
-    assert [(each.planned, each.collected + each.in_work + each.free) for each in found.questionnaires] == [(4, 4)] * 2
+    assert [(each.planned, each.collected + each.in_work + each.free) for each in found.rows.questionnaires] == [(4, 4)] * 2
     rates = {each.name: (each.count, each.share.n, each.share.estimate) for each in found.rates}
     assert rates["returned"] == (1, 5, 0.2)
     assert rates["timed_out"] == (1, 5, 0.2)
@@ -78,18 +78,18 @@ def test_counts_are_those_of_what_happened() -> None:
 
 def test_time_and_wage_by_hand() -> None:
     here = busy()
-    work = overview.overview(here.campaign).work
+    work = overview.overview(here.campaign, NOW).work
     # Of the two that stand: 10 and 40 minutes, half of them active, at 4.00 each.
     assert (work.whole.estimate, work.active.estimate, work.whole.clusters) == (25 * 60, 12.5 * 60, 2)
     assert work.wage.estimate == pytest.approx((4800 + 1200) / 2)
     assert work.wage_of_whole.estimate == pytest.approx((2400 + 600) / 2)
     assert (work.below.count, work.below.n) == (0, 2)
     here.change(wage_floor=1201)
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     assert (found.work.below.count, found.work.below.n) == (1, 2)
     assert [paid.wage for paid in found.below] == [1200]
     here.change(wage_floor=None)
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     assert found.work.below is None
     assert found.below == []
 
@@ -99,7 +99,7 @@ def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has
     here = open_campaign.world(topics=1, k=questionnaires)
     for number in range(questionnaires):
         screened.handed_in(here, start=NOW, after=(10 + number) * MINUTE)
-    work = overview.overview(here.campaign).work
+    work = overview.overview(here.campaign, NOW).work
     medians = [(each.clusters, each.has_ends) for each in (work.whole, work.wage_of_whole)]
     assert medians == [(questionnaires, has_ends)] * 2
 
@@ -108,11 +108,11 @@ def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has
 def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None) -> None:
     here = busy()
     Assignment.objects.filter(state=S.SUBMITTED).update(seconds=5, active_seconds=active)
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     # The other one that stands: 10 minutes, half of them active, at 4.00.
     assert (found.work.wage.estimate, found.work.wage_of_whole.estimate) == pytest.approx((4800, 2400))
     assert (found.work.too_short, found.work.below.n) == (1, 1)
-    assert {judge.wage for judge in found.judges} == {4800, None}
+    assert {judge.wage for judge in found.rows.judges} == {4800, None}
     client = signed_in(here.study)
     pages = [source_of(client, url(page, here)) for page in ("campaign", "campaign_quality")]
     assert not any("2,880" in page for page in pages)  # what 4.00 for 5 seconds would come to
@@ -120,7 +120,7 @@ def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None)
 
 
 def test_cost_by_hand() -> None:
-    spending = overview.overview(busy().campaign).spending
+    spending = overview.overview(busy().campaign, NOW).spending
     assert (spending.granted, spending.charges) == (400 + 150, 2 * 120)
     assert (spending.waiting, spending.in_work, spending.to_come) == (520, 3 * 520, 3 * 520)
     assert spending.total == 790 + 520 + 6 * 520
@@ -134,12 +134,12 @@ def test_surplus_is_counted_apart_and_in_no_sum() -> None:
     leases.expire(now=NOW + DAY)
     quick = screened.handed_in(here, start=NOW + DAY)
     submission.submit(assignment=late, now=NOW + DAY)
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     assert (found.whole.surplus, found.whole.collected, found.whole.free) == (1, 1, 0)
     assert (found.spending.surplus, found.spending.waiting, found.spending.total) == (500, 500, 500)
     assert found.phase == overview.Phase.OPEN
     decisions.accept(assignment=quick, by=here.member(), now=NOW + DAY)
-    assert overview.overview(here.campaign).phase == overview.Phase.COMPLETE
+    assert overview.overview(here.campaign, NOW).phase == overview.Phase.COMPLETE
 
 
 def test_the_funnel_counts_people_of_this_campaign_only() -> None:
@@ -148,10 +148,10 @@ def test_the_funnel_counts_people_of_this_campaign_only() -> None:
     other.campaign.consent_text = here.campaign.consent_text
     other.campaign.save()
     other.judge()
-    stages = {each.name: each.people for each in overview.overview(here.campaign).stages}
+    stages = {each.name: each.people for each in overview.overview(here.campaign, NOW).stages}
     assert stages == {"invited": 0, "arrived": 9, "consented": 8, "claimed": 8, "submitted": 3, "accepted": 1}
-    assert [each.name for each in overview.overview(other.campaign).stages][1:3] == ["arrived", "consented"]
-    assert overview.overview(other.campaign).stages[2].people == 1
+    assert [each.name for each in overview.overview(other.campaign, NOW).stages][1:3] == ["arrived", "consented"]
+    assert overview.overview(other.campaign, NOW).stages[2].people == 1
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -159,8 +159,8 @@ def test_queries_do_not_grow(count, django_assert_num_queries) -> None:
     here = open_campaign.world(topics=count, k=2)
     for number in range(count):
         screened.handed_in(here, start=NOW + number * MINUTE)
-    with django_assert_num_queries(14):
-        overview.overview(here.campaign)
+    with django_assert_num_queries(16):
+        overview.overview(here.campaign, NOW)
 
 
 def test_each_state_has_its_page() -> None:
@@ -209,12 +209,12 @@ def test_a_campaign_of_another_study_is_not_found() -> None:
 def test_pausing_closing_and_reopening_twice_is_once() -> None:
     here = busy()
     client = signed_in(here.study)
-    in_work = overview.overview(here.campaign).whole.in_work
+    in_work = overview.overview(here.campaign, NOW).whole.in_work
     for name, state in (("pause", "PAUSED"), ("close", "CLOSED"), ("pause", "CLOSED"), ("reopen", "OPEN")):
         for _ in range(2):
             assert client.post(url(f"campaign_{name}", here), follow=True).status_code == 200
             assert Campaign.objects.get(pk=here.campaign.pk).state == state
-        assert overview.overview(here.campaign).whole.in_work == in_work
+        assert overview.overview(here.campaign, NOW).whole.in_work == in_work
 
 
 def test_asking_for_more_says_what_it_costs_and_does_it_once() -> None:
@@ -296,7 +296,7 @@ def test_judges_of_whom_nothing_is_known_stand_last() -> None:
 
 def test_experts_who_are_not_paid_cost_nothing() -> None:
     here = open_campaign.world(kind=CampaignKind.EXPERT, pay=None, fee=None)
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     assert found.spending.total == 0
     assert found.work.below is not None
 
@@ -310,16 +310,16 @@ def test_nothing_at_all_is_no_share() -> None:
 
 def test_the_rest_takes_as_long_as_the_pace_says() -> None:
     here = busy()
-    found = overview.overview(here.campaign)
+    found = overview.overview(here.campaign, NOW)
     # Two stand, submitted 10 and 40 minutes after the start: six are missing.
-    later = time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR)
+    later = time_left.measure_pace(found.rows.assignments, found.whole, NOW + 2 * HOUR)
     assert (later.submitted, later.window, later.left) == (2, 2 * HOUR, 6 * HOUR)
     assert (later.text, later.period) == ("about 6 hours", "2 h")
-    exact = time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR + 10 * MINUTE)
+    exact = time_left.measure_pace(found.rows.assignments, found.whole, NOW + 2 * HOUR + 10 * MINUTE)
     assert (exact.left, exact.period) == (6.5 * HOUR, "2 h 10 min")
-    assert time_left.measure_pace(found.rows, found.whole, NOW + 30 * DAY).left is None
+    assert time_left.measure_pace(found.rows.assignments, found.whole, NOW + 30 * DAY).left is None
     found.whole.planned = found.whole.collected
-    assert time_left.measure_pace(found.rows, found.whole, NOW + 2 * HOUR) is None
+    assert time_left.measure_pace(found.rows.assignments, found.whole, NOW + 2 * HOUR) is None
     assert time_left.measure_pace([], queries.StateCounts(planned=3), NOW) is None
 
 

@@ -64,7 +64,7 @@ def test_what_is_not_defined_has_no_value_and_a_reason() -> None:
         refresh(here)
         row = agreement(here)
         assert (row.alpha, row.low, row.high, row.items, row.judgments) == (None, None, None, items, judgments)
-        problems.add(overview.overview(here.campaign).agreement[0].problem)
+        problems.add(overview.overview(here.campaign, NOW).agreement[0].problem)
     assert not LiveCompetence.objects.exists()
     assert len(problems) == 3
     assert "" not in problems
