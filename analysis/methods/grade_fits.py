@@ -258,9 +258,11 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
         block = slice(begin, min(begin + size, draws))
         step(f"Grades: draw {begin:,} of {draws:,}")
         outcome, weight = (part[order] for part in draw(block))
-        different = unique_columns(rows.begin, outcome, weight)
+        different = unique_columns(rows.begin, outcome, *([] if (weight == 1.0).all() else [weight]))
         fitted = rows.fit_in_batches(different.group, different.column, outcome, weight)
-        imputed[:, :, block] = fitted[:, different.positions[graded.problem], graded.position[:, None]]
+        places = fitted.shape[2]
+        place = different.positions[graded.problem] * places + graded.position[:, None]
+        imputed[:, :, block] = fitted.reshape(2, -1).take(place, axis=1)
     grade, merit = imputed
     variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
     return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)

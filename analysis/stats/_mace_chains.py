@@ -27,16 +27,16 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.stats._mace_engine import Ints, Parts, Singles, is_small, table
+from analysis.stats._mace_engine import Ints, Parts, Singles, is_small, sums_by_part, table
 from analysis.stats._mace_problem import MaceSettings, Problem
 from analysis.stats.bootstrap import Floats
 
 Labels = NDArray[np.int8]
 Flags = NDArray[np.bool_]
-Places = NDArray[np.int32]  # half the width of an index: they are read and written all the time
+Places = NDArray[np.int16]  # a quarter of the width of an index: they are read and written all the time
 _EVEN = 0.5  # minimum effective share of the chains after an annealing step, computed from their weights
 _EDGE = 1e-6  # sampled spam probabilities stay this far from 0 and 1, where the logarithm is infinite
-_AT_ONCE = 2**18  # approximate votes times chains in one lookup, which keeps them in the processor's cache
+_AT_ONCE = 2**16  # approximate votes times chains in one lookup, which keeps them in the processor's cache
 
 
 @dataclass
@@ -61,8 +61,13 @@ class _Block:
     value: Labels  # (votes, 1)
     judges: Ints  # (votes,): index among judges with a table
     strides: Places  # (votes, 1): how far the judge's position moves if the vote is true
-    offsets: Places  # (votes, 1): start of the judge's gains for the label of the vote
+    offsets: Ints  # (votes, 1): start of the judge's gains for the label of the vote
     untabled: tuple[tuple[int, int, int], ...]  # item, label and judge of votes by judges without a table
+
+    def moved(self, label: Labels) -> Places:
+        """Return by how much these labels of the items move the judge of each vote, shape (votes, chains)."""
+        moved: Places = (label.take(self.item, axis=0) == self.value) * self.strides
+        return moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +105,11 @@ class Chains:
             for annotator in self.untabled.tolist()
         ]
         self.of_tabled, self.of_untabled = (parts.of_annotator[annotator] for annotator in (self.tabled, self.untabled))
+        self.sums_of_tabled = sums_by_part(self.of_tabled, parts.count)
         ends = np.cumsum(np.bincount(parts.of_item, minlength=parts.count))
         self.members = np.split(np.argsort(parts.of_item, kind="stable"), ends[:-1])
         among = np.where(tabled, np.cumsum(tabled), np.cumsum(~tabled)) - 1
-        strides = np.array([votes_table.strides for votes_table in tables], dtype=np.int32).reshape(len(tables), labels)
+        strides = np.array([votes_table.strides for votes_table in tables], dtype=np.int16).reshape(len(tables), labels)
         order = np.lexsort((problem.value, problem.unit))
         unit, coder, value = problem.unit[order], problem.coder[order], problem.value[order]
         self.votes = _Votes(unit, value, among[coder], tabled[coder], strides, sizes, self.begin[:, 0])
@@ -127,7 +133,7 @@ class Chains:
         for draw in range(draws_kept):
             for _ in range(thin):
                 self._sweep(blocks, state, power, rngs, expected)
-                spam[self.tabled] += self.spam[state.position + self.begin].mean(axis=1)
+                spam[self.tabled] += self.spam.take(state.position + self.begin).mean(axis=1)
                 spam[self.untabled] += state.spam.mean(axis=1)
             for members, rng in zip(self.members, rngs, strict=True):
                 labels_drawn[members, draw] = state.label[members][:, rng.permutation(chains)]
@@ -162,9 +168,9 @@ class Chains:
             label[members] = rng.integers(labels, size=(len(members), chains), dtype=np.int8)
         fixed_items = np.flatnonzero(self.problem.fixed >= 0)
         label[fixed_items] = self.problem.fixed[fixed_items][:, None]
-        position = np.zeros((len(self.tabled), chains), dtype=np.int32)
+        position = np.zeros((len(self.tabled), chains), dtype=np.int16)
         for block in blocks:
-            position[block.judges] += block.strides * (label[block.items][block.item] == block.value)
+            position[block.judges] += block.moved(label[block.items])
         untabled = len(self.untabled)
         state = _State(
             label,
@@ -178,8 +184,7 @@ class Chains:
 
     def _log_likelihoods(self, state: _State) -> Floats:
         """Compute the log likelihood of each component's votes given the state, shape (parts, chains)."""
-        log_likelihoods = np.zeros((self.parts.count, state.label.shape[1]))
-        np.add.at(log_likelihoods, self.of_tabled, self.log_likelihood[state.position + self.begin])
+        log_likelihoods: Floats = self.sums_of_tabled @ self.log_likelihood.take(state.position + self.begin)
         np.add.at(log_likelihoods, self.of_untabled, state.log_likelihood)
         return log_likelihoods
 
@@ -224,24 +229,26 @@ class Chains:
             if not moves.any():
                 continue
             label = state.label.take(block.items, axis=0)
-            # Positions of the judges without these items, and the start of the gains for their votes on them.
+            # Positions of the judges without these items, and their gains for the votes on them.
             position = state.position.take(block.judges, axis=0)
-            position -= block.strides * (label.take(block.item, axis=0) == block.value)
-            position += block.offsets
-            weight = (block.sums @ self.gain.take(position)).reshape(len(block.items), labels, chains)
+            position -= block.moved(label)
+            gain = self.gain.take(np.add(position, block.offsets, dtype=np.intp), mode="clip")
+            weight = (block.sums @ gain).reshape(len(block.items), labels, chains)
             for item, value, annotator in block.untabled:
                 weight[item, value] += state.gain[value, annotator]
-            weight *= power[block.parts].astype(np.float32)[:, None, None]
-            weight -= weight.max(axis=1, keepdims=True)
+            powers = power[block.parts]
+            if (powers != 1.0).any():
+                weight *= powers.astype(np.float32)[:, None, None]
+            weight -= np.maximum.reduce(weight, axis=1, keepdims=True)
             np.exp(weight, out=weight)
-            weight /= weight.sum(axis=1, keepdims=True)
+            weight /= np.add.reduce(weight, axis=1, keepdims=True)
             if expected is not None:
-                expected[block.items] += weight.reshape(*weight.shape[:2], expected.shape[2], -1).sum(axis=3)
+                by_population = weight.reshape(*weight.shape[:2], expected.shape[2], -1)
+                expected[block.items] += np.add.reduce(by_population, axis=3)
             new_labels = _drawn(weight, chance.take(block.items, axis=0))
             if not moves.all():
                 new_labels[~moves] = label[~moves]
-            position -= block.offsets
-            position += block.strides * (new_labels.take(block.item, axis=0) == block.value)
+            position += block.moved(new_labels)
             state.label[block.items], state.position[block.judges] = new_labels, position
         self._parameters(state, power, is_moving, rngs)
 
@@ -302,7 +309,7 @@ class Chains:
                     value=value.astype(np.int8)[:, None],
                     judges=judges,
                     strides=votes.strides[judges, value][:, None],
-                    offsets=(votes.begin[judges] * labels + value * votes.sizes[judges]).astype(np.int32)[:, None],
+                    offsets=(votes.begin[judges] * labels + value * votes.sizes[judges])[:, None],
                     untabled=tuple(
                         zip(
                             rest_row.tolist(),
@@ -361,10 +368,10 @@ def _chunks(order: Ints, colour: Ints, cost: Ints) -> Iterator[Ints]:
 
 def _drawn(weight: Singles, chance: Singles) -> Labels:
     """Draw a label for each item and chain from probabilities of shape (items, labels, chains)."""
-    label = np.zeros(chance.shape, dtype=np.int8)
-    below = np.zeros(chance.shape, dtype=np.float32)
-    for value in range(weight.shape[1] - 1):
-        below += weight[:, value]
+    below = weight[:, 0]
+    label = (chance > below).view(np.int8)
+    for value in range(1, weight.shape[1] - 1):
+        below = below + weight[:, value]
         label += chance > below
     return label
 

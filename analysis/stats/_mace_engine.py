@@ -119,11 +119,11 @@ class Parts:
 
     @cached_property
     def _items(self) -> scipy.sparse.csr_array:
-        return _members(self.of_item, self.count)
+        return sums_by_part(self.of_item, self.count)
 
     @cached_property
     def _annotators(self) -> scipy.sparse.csr_array:
-        return _members(self.of_annotator, self.count)
+        return sums_by_part(self.of_annotator, self.count)
 
 
 def whole(items: int, annotators: int) -> Parts:
@@ -140,7 +140,7 @@ def connected(item: Ints, annotator: Ints, *, items: int, annotators: int) -> Pa
     return Parts(int(count), part[:items], part[items:])
 
 
-def _members(part: Ints, count: int) -> scipy.sparse.csr_array:
+def sums_by_part(part: Ints, count: int) -> scipy.sparse.csr_array:
     """Build a 0/1 matrix whose product sums by component, in the order of the members."""
     order = np.argsort(part, kind="stable")
     ends = np.cumsum(np.bincount(part, minlength=count))

@@ -15,9 +15,10 @@ is unique for every comparison graph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.stats.bootstrap import Floats
@@ -158,16 +159,17 @@ def tally(
         raise NoComparisonsError("there are no comparisons: judge some pairs first")
     if not p.shape == i.shape == j.shape == y.shape == w.shape:
         raise ValueError("problem, first, second, outcome and weight must be equally long")
-    _refuse(~np.isin(y, (-1.0, 0.0, 1.0)), "an outcome that is not -1, 0 or 1")
+    _refuse((y != -1.0) & (y != 0.0) & (y != 1.0), "an outcome that is not -1, 0 or 1")
     _refuse(~((w >= 0) & np.isfinite(w)), "a weight that is negative or not finite")
     _refuse(i == j, "an item compared with itself")
     n_problems = problems if problems is not None else int(p.max()) + 1
     n_items = items if items is not None else int(max(i.max(), j.max())) + 1
+    _refuse((p < 0) | (p >= n_problems), "a problem that does not exist")
+    _refuse((np.minimum(i, j) < 0) | (np.maximum(i, j) >= n_items), "an item that does not exist")
     shape = (n_problems, n_items, n_items)
     wins = np.zeros(n_problems * n_items * n_items)
     for winner, loser, won in ((i, j, y <= 0), (j, i, y >= 0)):
-        cell = np.ravel_multi_index((p[won], winner[won], loser[won]), shape)
-        wins += np.bincount(cell, weights=w[won], minlength=wins.size)
+        wins += np.bincount((p * n_items + winner) * n_items + loser, weights=w * won, minlength=wins.size)
     ties = np.bincount(p, weights=w * (y == 0), minlength=n_problems)
     present = np.zeros(shape[:2], dtype=bool)
     present[p, i] = present[p, j] = True
@@ -217,25 +219,28 @@ def fit(
     if options.threshold == 0 and np.any(tallies.ties > 0):
         msg = f"there are ties, which a threshold of {options.threshold} makes impossible: take one above 0"
         raise ValueError(msg)
-    wins, present = tallies.wins, tallies.present
+    present = tallies.present
     merit = np.full(present.shape, options.dummy_merit)
     if start is not None:
         # Far from the dummy the likelihood is flat, and Newton's method has no direction.
         clipped_start = np.clip(start, options.dummy_merit - _FAR, options.dummy_merit + _FAR)
         merit = np.where(present & np.isfinite(clipped_start), clipped_start, merit)
-    merit, derivatives, iterations = _newton(wins, present, merit, options)
-    variance = (
-        np.diagonal(np.linalg.inv(derivatives.hessian), axis1=1, axis2=2) if errors else np.full(merit.shape, np.nan)
-    )
+    problems = _Problems.of(tallies, options)
+    fitted, slope, iterations = problems.maximum(np.ascontiguousarray(merit.T) - options.dummy_merit)
+    merit = fitted.T + options.dummy_merit
+    variance = np.full(merit.shape, np.nan)
+    if errors:
+        hessian = np.ascontiguousarray(np.moveaxis(problems.hessian(slope), 2, 0))
+        variance = np.diagonal(np.linalg.inv(hessian), axis1=1, axis2=2)
     ties_constant = tallies.ties * np.log(np.expm1(2 * options.threshold)) if options.threshold > 0 else 0.0
     absent = ~present
     return Grades(
         merit=np.where(absent, np.nan, merit),
         standard_error=np.where(absent, np.nan, np.sqrt(variance)),
         grade=grade(np.where(absent, np.nan, merit)),
-        log_likelihood=derivatives.value + ties_constant,
-        gradient_norm=derivatives.norm,
-        converged=np.asarray(derivatives.norm < options.tolerance),
+        log_likelihood=slope.value + ties_constant,
+        gradient_norm=slope.norm,
+        converged=np.asarray(slope.norm < options.tolerance),
         iterations=iterations,
         settings=options,
     )
@@ -307,20 +312,30 @@ def grade(merit: ArrayLike) -> Floats:
 
 
 @dataclass
-class _Derivatives:
-    """Log likelihood (without the constant of ties), gradient, negative Hessian and gradient norm of each problem."""
+class _Slope:
+    """The log likelihood (without the constant of ties) at some merits: problems along the last axis.
+
+    Attributes
+    ----------
+    value, norm : ndarray of shape (n_problems,)
+        The log likelihood, and the norm of its gradient.
+    gradient : ndarray of shape (n_items, n_problems)
+    curve, dummy_curve : ndarray of shape (n_pairs, n_problems) and (n_items, n_problems)
+        Negative second derivative of the comparisons of each pair by the pair's lead, and of those with the dummy.
+    """
 
     value: Floats
-    gradient: Floats
-    hessian: Floats
     norm: Floats
+    gradient: Floats
+    curve: Floats
+    dummy_curve: Floats
 
-    def take(self, index: Ints) -> _Derivatives:
-        return _Derivatives(self.value[index], self.gradient[index], self.hessian[index], self.norm[index])
+    def take(self, problems: NDArray[np.bool_] | Ints) -> _Slope:
+        return _Slope(*(part[..., problems] for part in vars(self).values()))
 
-    def put(self, index: Ints, other: _Derivatives) -> None:
-        self.value[index], self.gradient[index] = other.value, other.gradient
-        self.hessian[index], self.norm[index] = other.hessian, other.norm
+    def put(self, problems: Ints, other: _Slope) -> None:
+        for name, part in vars(self).items():
+            part[..., problems] = getattr(other, name)
 
 
 def _refuse(is_wrong: NDArray[np.bool_], problem: str) -> None:
@@ -330,55 +345,120 @@ def _refuse(is_wrong: NDArray[np.bool_], problem: str) -> None:
         raise UnusableComparisonError(msg)
 
 
-def _newton(
-    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: BradleyTerrySettings
-) -> tuple[Floats, _Derivatives, int]:
-    """Run Newton's method on problems that have not converged; halve steps that would lower the likelihood."""
-    merit = merit.copy()
-    derivatives = _derivatives(wins, present, merit, settings)
-    for iteration in range(settings.max_iter):
-        active = np.flatnonzero(derivatives.norm >= settings.tolerance)
-        if not active.size:
-            return merit, derivatives, iteration
-        active_derivatives = derivatives.take(active)
-        step = np.linalg.solve(active_derivatives.hessian, active_derivatives.gradient[:, :, None])[:, :, 0]
+@dataclass(frozen=True, eq=False)
+class _Problems:
+    """Comparisons of many problems, which are the last axis of all arrays: few operations then do for all problems.
+
+    Merits are those above the dummy's merit.
+
+    Attributes
+    ----------
+    low, high : ndarray of int, shape (n_pairs,)
+        The items of each pair that was compared in any problem, `low` < `high`.
+    signs, members : sparse arrays of shape (n_items, n_pairs)
+        1 for the lower and -1 (`members`: 1) for the higher item of each pair: their products sum over an item's pairs.
+    won, lost : ndarray of shape (n_pairs, n_problems)
+        Total weight of the wins of `low` and of `high`; a tie counts as a win of each.
+    dummy : ndarray of shape (n_items, n_problems)
+        Weight of each outcome against the dummy; 0 for absent items.
+    """
+
+    low: Ints
+    high: Ints
+    signs: scipy.sparse.csr_array
+    members: scipy.sparse.csr_array
+    won: Floats
+    lost: Floats
+    dummy: Floats
+    settings: BradleyTerrySettings
+
+    @classmethod
+    def of(cls, tallies: Tallies, settings: BradleyTerrySettings) -> _Problems:
+        wins = tallies.wins
+        is_compared = (wins > 0).any(axis=0)
+        low, high = np.nonzero(np.triu(is_compared | is_compared.T, 1))
+        place = (np.r_[low, high], np.tile(np.arange(len(low)), 2))
+        signs = scipy.sparse.coo_array(
+            (np.repeat([1.0, -1.0], len(low)), place), shape=(wins.shape[1], len(low))
+        ).tocsr()
+        won, lost = (np.ascontiguousarray(wins[:, winner, loser].T) for winner, loser in ((low, high), (high, low)))
+        dummy = np.where(tallies.present.T, settings.dummy_weight, 0.0)
+        return cls(low, high, signs, abs(signs), won, lost, dummy, settings)
+
+    def take(self, problems: NDArray[np.bool_] | Ints) -> _Problems:
+        """Return some of the problems."""
+        won, lost, dummy = (part[:, problems] for part in (self.won, self.lost, self.dummy))
+        return replace(self, won=won, lost=lost, dummy=dummy)
+
+    def slope(self, merit: Floats) -> _Slope:
+        """Compute the log likelihood and its derivatives at merits of shape (n_items, n_problems)."""
+        strength, threshold = np.exp(merit), np.exp(self.settings.threshold)
+        low, high = strength[self.low], strength[self.high]
+        # Chances of `high` to win or tie, and of `low`: an item loses to a rival that is stronger by the threshold.
+        upset, beaten = high * threshold, low * threshold
+        total_low, total_high = low + upset, high + beaten
+        upset /= total_low
+        beaten /= total_high
+        against_dummy = 1.0 + strength
+        value = np.einsum("ip,ip->p", self.dummy, merit - 2.0 * np.log(against_dummy))
+        value += np.einsum("kp,kp->p", self.won, merit[self.low] - np.log(total_low))
+        value += np.einsum("kp,kp->p", self.lost, merit[self.high] - np.log(total_high))
+        pull, push = self.won * upset, self.lost * beaten
+        gradient = self.signs @ (pull - push)
+        gradient += self.dummy * (2.0 / against_dummy - 1.0)
+        curve = pull * (1.0 - upset)
+        curve += push * (1.0 - beaten)
+        # Absent items get a curvature of 1, so that there is a solution; their gradient is 0 and they do not move.
+        dummy_curve = np.where(self.dummy > 0, 2.0 * self.dummy * strength / against_dummy**2, 1.0)
+        return _Slope(value, np.sqrt(np.einsum("ip,ip->p", gradient, gradient)), gradient, curve, dummy_curve)
+
+    def hessian(self, slope: _Slope) -> Floats:
+        """Return the negative second derivatives of the log likelihood, shape (n_items, n_items, n_problems)."""
+        items = np.arange(len(slope.gradient))
+        hessian = np.zeros((len(items), *slope.gradient.shape))
+        hessian[self.low, self.high] = hessian[self.high, self.low] = -slope.curve
+        hessian[items, items] = self.members @ slope.curve + slope.dummy_curve
+        return hessian
+
+    def newton_step(self, slope: _Slope) -> Floats:
+        """Solve Newton's equations by elimination; the step length is limited."""
+        matrix, step = self.hessian(slope), slope.gradient.copy()
+        last = len(step) - 1
+        for k in range(last):
+            column = matrix[k + 1 :, k]
+            share = column / matrix[k, k]
+            step[k + 1 :] -= share * step[k]
+            matrix[k + 1 :, k + 1 :] -= share[:, None] * column
+        for k in range(last, -1, -1):
+            if k < last:
+                step[k] -= np.einsum("ip,ip->p", matrix[k + 1 :, k], step[k + 1 :])
+            step[k] /= matrix[k, k]
         # Where the likelihood is flat, a full step would go to an even flatter region.
-        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP)
-        # Allow rounding errors: near the maximum the likelihood is flat, and the gradient decides.
-        floor = active_derivatives.value - 1e-12 * np.abs(active_derivatives.value)
-        trial_derivatives = _derivatives(wins[active], present[active], merit[active] + step, settings)
-        while (worse := np.flatnonzero(trial_derivatives.value < floor)).size:  # ends: a step of 0 is not worse
-            step[worse] /= 2
-            trial, worse_rows = merit[active[worse]] + step[worse], active[worse]
-            trial_derivatives.put(worse, _derivatives(wins[worse_rows], present[worse_rows], trial, settings))
-        merit[active] += step
-        derivatives.put(active, trial_derivatives)
-    return merit, derivatives, settings.max_iter
+        longest = np.abs(step).max(axis=0)
+        if longest.max() > _LONGEST_STEP:
+            step /= np.maximum(1.0, longest / _LONGEST_STEP)
+        return step
 
-
-def _derivatives(
-    wins: Floats, present: NDArray[np.bool_], merit: Floats, settings: BradleyTerrySettings
-) -> _Derivatives:
-    log_won, loss = _won_and_lost(merit[:, :, None] - merit[:, None, :] - settings.threshold)
-    pull = wins * loss
-    curve = pull - pull * loss
-    lead_over_dummy = merit - settings.dummy_merit
-    log_above, log_below = _won_and_lost(lead_over_dummy)
-    dummy = np.where(present, settings.dummy_weight, 0.0)
-    # log P(dummy wins) equals log P(item wins) minus the item's lead
-    value = np.einsum("pij,pij->p", wins, log_won) + (dummy * (2.0 * log_above - lead_over_dummy)).sum(axis=1)
-    # For sums over few entries, einsum is four times as fast as a reduction.
-    gradient = np.einsum("pij->pi", pull) - np.einsum("pij->pj", pull) + dummy * (2.0 * log_below - 1.0)
-    hessian = -(curve + curve.transpose(0, 2, 1))
-    # Absent items get a curvature of 1, so that the matrix is invertible; their gradient is 0 and they do not move.
-    dummy_curvature = np.where(present, 2.0 * dummy * log_below * (1.0 - log_below), 1.0)
-    diagonal = np.arange(merit.shape[1])
-    hessian[:, diagonal, diagonal] += dummy_curvature - np.einsum("pij->pi", hessian)
-    return _Derivatives(value, gradient, hessian, np.linalg.norm(gradient, axis=1))
-
-
-def _won_and_lost(lead: Floats) -> tuple[Floats, Floats]:
-    """Return log(logistic(lead)) and logistic(-lead), without overflow."""
-    small = np.exp(-np.abs(lead))
-    total = 1.0 + small
-    return np.minimum(lead, 0.0) - np.log(total), np.where(lead > 0.0, small, 1.0) / total
+    def maximum(self, merit: Floats) -> tuple[Floats, _Slope, int]:
+        """Run Newton's method until each problem has converged; halve steps that would lower the likelihood."""
+        final_merit, final_slope = merit.copy(), self.slope(merit)
+        running, part, slope = np.arange(merit.shape[1]), self, replace(final_slope)
+        for iteration in range(self.settings.max_iter + 1):
+            is_done = slope.norm < self.settings.tolerance
+            if is_done.any() or iteration == self.settings.max_iter:
+                ended = is_done | (iteration == self.settings.max_iter)
+                final_merit[:, running[ended]] = merit[:, ended]
+                final_slope.put(running[ended], slope.take(ended))
+                if ended.all():
+                    break
+                running, merit = running[~ended], merit[:, ~ended]
+                part, slope = part.take(~ended), slope.take(~ended)
+            step = part.newton_step(slope)
+            # Allow rounding errors: near the maximum the likelihood is flat, and the gradient decides.
+            floor = slope.value - 1e-12 * np.abs(slope.value)
+            slope = part.slope(merit + step)
+            while (worse := np.flatnonzero(slope.value < floor)).size:  # ends: a step of 0 is not worse
+                step[:, worse] /= 2
+                slope.put(worse, part.take(worse).slope(merit[:, worse] + step[:, worse]))
+            merit = merit + step
+        return final_merit, final_slope, iteration

@@ -61,15 +61,17 @@ def test_equals_bfgs_on_the_printed_definition(seed):
 def test_gradient_and_hessian_against_finite_differences():
     problem, first, second, outcome, weight = random_comparisons(3, problems=1)
     tallies = bt.tally(problem, first, second, outcome, weight=weight)
-    chosen = bt.BradleyTerrySettings()
+    problems = bt._Problems.of(tallies, bt.BradleyTerrySettings())
 
     def at(m):
-        return bt._derivatives(tallies.wins, tallies.present, m[None], chosen)
+        return problems.slope(m[:, None])
 
     point = np.random.default_rng(0).normal(size=5)
-    assert check_grad(lambda m: at(m).value[0], lambda m: at(m).gradient[0], point) < 1e-5
-    numeric = np.array([approx_fprime(point, lambda m, i=i: at(m).gradient[0, i], 1e-6) for i in range(5)])
-    assert -at(point).hessian[0] == pytest.approx(numeric, abs=1e-5)
+    assert check_grad(lambda m: at(m).value[0], lambda m: at(m).gradient[:, 0], point) < 1e-5
+    numeric = np.array([approx_fprime(point, lambda m, i=i: at(m).gradient[i, 0], 1e-6) for i in range(5)])
+    assert -problems.hessian(at(point))[:, :, 0] == pytest.approx(numeric, abs=1e-5)
+    step = problems.newton_step(at(point))[:, 0]
+    assert -numeric @ step == pytest.approx(at(point).gradient[:, 0], abs=1e-4)
 
 
 @pytest.mark.parametrize("wins", [1, 3, 1000])
