@@ -277,15 +277,17 @@ def influence_on_differences(
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 21, on the infinitesimal jackknife.
     """
     options = settings if settings is not None else BradleyTerrySettings()
-    fitted = np.where(np.isfinite(merit), merit, options.dummy_merit)
-    hessian = _derivatives(tallies.wins, tallies.present, fitted[None], options).hessian[0]
+    above_dummy = np.where(np.isfinite(merit), merit, options.dummy_merit) - options.dummy_merit
+    problems = _Problems.of(tallies, options)
+    hessian = problems.hessian(problems.slope(above_dummy[:, None]))[:, :, 0]
     one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    contrast = np.zeros((len(fitted), len(one)))
+    contrast = np.zeros((len(above_dummy), len(one)))
     np.add.at(contrast, (one, np.arange(len(one))), 1.0)
     np.add.at(contrast, (other, np.arange(len(one))), -1.0)
     effect = np.linalg.solve(hessian, contrast).T
-    _log_won, loss = _won_and_lost(fitted[:, None] - fitted[None, :] - options.threshold)
-    change: Floats = (effect[:, :, None] - effect[:, None, :]) * loss
+    # How much a win is unexpected: the chance of the other outcomes.
+    unexpected = scipy.special.expit(options.threshold - above_dummy[:, None] + above_dummy[None, :])
+    change: Floats = (effect[:, :, None] - effect[:, None, :]) * unexpected
     return change
 
 
@@ -343,6 +345,20 @@ def _refuse(is_wrong: NDArray[np.bool_], problem: str) -> None:
         first_cells = np.flatnonzero(is_wrong)[:5].tolist()
         msg = f"{problem}, {is_wrong.sum()} times, first at {first_cells}: leave such comparisons out"
         raise UnusableComparisonError(msg)
+
+
+def _eliminate(matrix: Floats, right: Floats) -> None:
+    """Solve positive definite equations along the last axis; `right` becomes the solution, `matrix` is used up."""
+    last = len(right) - 1
+    for k in range(last):
+        column = matrix[k + 1 :, k]
+        share = column / matrix[k, k]
+        right[k + 1 :] -= share * right[k]
+        matrix[k + 1 :, k + 1 :] -= share[:, None] * column
+    for k in range(last, -1, -1):
+        if k < last:
+            right[k] -= np.einsum("ip,ip->p", matrix[k + 1 :, k], right[k + 1 :])
+        right[k] /= matrix[k, k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,18 +437,12 @@ class _Problems:
         return hessian
 
     def newton_step(self, slope: _Slope) -> Floats:
-        """Solve Newton's equations by elimination; the step length is limited."""
+        """Solve Newton's equations, those of many problems by elimination; the step length is limited."""
         matrix, step = self.hessian(slope), slope.gradient.copy()
-        last = len(step) - 1
-        for k in range(last):
-            column = matrix[k + 1 :, k]
-            share = column / matrix[k, k]
-            step[k + 1 :] -= share * step[k]
-            matrix[k + 1 :, k + 1 :] -= share[:, None] * column
-        for k in range(last, -1, -1):
-            if k < last:
-                step[k] -= np.einsum("ip,ip->p", matrix[k + 1 :, k], step[k + 1 :])
-            step[k] /= matrix[k, k]
+        if matrix.shape[2] == 1:
+            step[:, 0] = np.linalg.solve(matrix[:, :, 0], step[:, 0])
+        else:
+            _eliminate(matrix, step)
         # Where the likelihood is flat, a full step would go to an even flatter region.
         longest = np.abs(step).max(axis=0)
         if longest.max() > _LONGEST_STEP:
