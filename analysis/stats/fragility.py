@@ -39,12 +39,12 @@ from analysis.stats.labels import gold
 #: Merits that differ by less are equal, as in `sparse_bradley_terry.ranks`.
 EQUAL: Final = 1e-7
 #: Up to this many votes are chosen as the best set to first order; more are chosen one by one.
-_CHOSEN_TOGETHER: Final = 60
+_CHOSEN_TOGETHER: Final = 30
 #: Fits without some votes, for each question.
 _MOST_FITS: Final = 60
 #: In small studies, all sets of judges or topics of a size are compared, if there are no more than this, with no more
 #: votes together. The merits are fitted without the best of them.
-_COMPARED_SETS, _COMPARED_VOTES, _FITTED_SETS = 300, 50_000, 5
+_COMPARED_SETS, _COMPARED_VOTES, _FITTED_SETS = 100, 10_000, 5
 #: Pairs of systems with less than this share of the largest influence are looked at only if the others do not suffice.
 _LARGE: Final = 0.25
 _OUTCOMES: Final = 3
