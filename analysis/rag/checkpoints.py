@@ -172,6 +172,23 @@ def _from_hub(name: str) -> Path:
     return folder
 
 
+def sentence_transformers() -> Any:
+    """Import sentence-transformers, without progress bars.
+
+    Raises
+    ------
+    NeuralPartsMissingError
+        If it, torch or transformers is not installed.
+    """
+    try:
+        import sentence_transformers
+        from transformers.utils import logging
+    except ImportError as error:
+        raise missing_parts() from error
+    logging.disable_progress_bar()
+    return sentence_transformers
+
+
 def missing_parts() -> NeuralPartsMissingError:
     """Return the error for a machine without torch or transformers."""
     return NeuralPartsMissingError(

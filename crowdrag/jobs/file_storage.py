@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, Protocol, runtime_checkable
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, Storage
 
+from analysis.durable_files import sync
+
 CHUNK = 1024 * 1024
 
 
@@ -74,7 +76,7 @@ def move_in(storage: Storage, *, path: Path, name: str) -> None:
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(target)
-        _sync_folder(target.parent)
+        sync(target.parent)
     finally:
         part.unlink(missing_ok=True)
 
@@ -97,7 +99,7 @@ def stream_in(storage: Storage, *, chunks: Iterable[bytes], name: str) -> Stored
         if (mode := getattr(storage, "file_permissions_mode", None)) is not None:
             part.chmod(mode)
         part.replace(target)
-        _sync_folder(target.parent)
+        sync(target.parent)
     finally:
         part.unlink(missing_ok=True)
     return StoredFile(name, counting.size, counting.sha256)
@@ -181,15 +183,6 @@ class _Counting:
 
 def _local_path(storage: Storage, name: str) -> Path | None:
     return Path(storage.path(name)) if isinstance(storage, FileSystemStorage) else None
-
-
-def _sync_folder(folder: Path) -> None:
-    # Without this a name may be lost in a power failure although the file is on the disk.
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # Already compressed: compressing again would take long and gain nothing.

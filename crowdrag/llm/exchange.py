@@ -335,7 +335,8 @@ class Exchange:
                     self._ask_again(started.question, None)
                 for started, outcome in finished:
                     if started.attempt not in answers:
-                        self._ask_again(started.question, outcome)
+                        # What one server asks for does not keep a question from another one that is free.
+                        self._ask_again(started.question, outcome if rest else replace(outcome, retry_after=None))
                 digests = {started.attempt: started.question.digest for started, _outcome in finished}
                 self._deliver({digests[attempt]: answer for attempt, answer in answers.items()})
         rests_until = time.monotonic() + rest

@@ -23,6 +23,7 @@ from typing import IO, Any, LiteralString
 import psycopg
 from psycopg import sql
 
+from analysis.durable_files import sync
 from crowdrag import __version__
 from crowdrag.runtime import embedded_stores, environment
 from crowdrag.runtime.data_folder import MEGABYTE, REPOSITORY, DataFolder, Problem
@@ -99,7 +100,7 @@ def backup(folder: DataFolder, target: Path) -> dict[str, Any]:
             partial.unlink(missing_ok=True)
             raise
     partial.replace(target)
-    _sync_folder(target.parent)
+    sync(target.parent)
     return manifest
 
 
@@ -186,15 +187,6 @@ def _add_bytes(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     info = tarfile.TarInfo(name)
     info.size = len(content)
     tar.addfile(info, io.BytesIO(content))
-
-
-def _sync_folder(path: Path) -> None:
-    """Sync the folder, so that the new name survives a power failure."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def summary(folder: DataFolder, target: Path, manifest: dict[str, Any]) -> str:

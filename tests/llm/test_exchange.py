@@ -11,6 +11,7 @@ from crowdrag.llm.enums import AttemptState, CallState
 from crowdrag.llm.models import Attempt, Call, Endpoint
 from crowdrag.llm.retry_policy import RetryPolicy
 from tests.concurrency import together
+from tests.llm.faulty_server import MisbehavingServer
 from tests.llm.model_server import ModelServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -166,6 +167,24 @@ def test_a_server_that_dies_rests_and_the_other_goes_on(pair, ask):
     assert first.figures()["calls"] >= 20  # since it started again
     endpoint.refresh_from_db()
     assert endpoint.paused_until is None
+
+
+def test_only_the_server_that_asks_for_a_pause_gets_one(endpoint, server, ask):
+    """Neither the other server waits, nor a question that the first one refused."""
+    with MisbehavingServer() as second:
+        threading.Thread(target=second.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        endpoint.more_urls, endpoint.concurrency = second.url, 2
+        endpoint.save()
+        server.always = "busy:60"
+        began = time.monotonic()
+        answers = ask(*[f"ok:{n}" for n in range(20)], policy=RetryPolicy(first_pause=0.05, poll=0.02))
+        assert [answer.text for answer in answers] == [str(n) for n in range(20)]
+        assert time.monotonic() - began < 50
+        assert 1 <= len(server.seen) <= 2  # what was in flight when it asked
+        assert len(second.seen) == 20
+        endpoint.refresh_from_db()
+        assert endpoint.paused_until is None  # other processes send, too
+        second.shutdown()
 
 
 def test_keys_go_to_the_hosts_they_were_entered_for(monkeypatch):

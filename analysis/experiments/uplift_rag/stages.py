@@ -21,7 +21,7 @@ from analysis.rag.uplift_rag.baselines.protocol import (
     reading,
     run_steps,
 )
-from analysis.rag.uplift_rag.training import TrainingMemoryError
+from analysis.rag.uplift_rag.training_loop import TrainingMemoryError
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from analysis.rag.uplift_rag.variants import UPLIFT, UPPER_BOUND, VARIANTS, Uplift, upper_bound
 
@@ -70,8 +70,9 @@ def train(context: StageContext) -> Mapping[str, Any]:
     key = f"{split}:{name}"
     learning = questions.training(context, split)
     fold = Training(
-        tuple(learning.learnt), tuple(learning.held_out), context.generator, context.rng(f"train {key}"), context.report
-    )
+        tuple(learning.learnt), tuple(learning.held_out), context.generator, context.rng(f"train {key}"),
+        context.report, trained_methods.checkpoint(context, key),
+    )  # fmt: skip
     about = {"left_out": learning.left_out}
     baseline = method(context, name)
     try:

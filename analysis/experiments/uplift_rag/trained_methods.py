@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 
+from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from analysis.rag.protocols import Query
 from analysis.rag.uplift_rag import reranker
 from analysis.rag.uplift_rag.baselines.protocol import Method
 from analysis.rag.uplift_rag.deduplication import digest
+from analysis.rag.uplift_rag.training_loop import Checkpoint
 from analysis.rag.uplift_rag.variants import Uplift
-from crowdrag.jobs.enums import RunState
+from crowdrag.jobs.enums import ACTIVE, RunState
 from crowdrag.jobs.models import Artifact, Run
 
 from ..experiment import BadParameterError
@@ -31,6 +36,8 @@ ZIP = "application/zip"
 KIND = "experiment.uplift"
 #: Equal contents must make equal files: the earliest time that ZIP supports.
 _TIME = (1980, 1, 1, 0, 0, 0)
+#: For how long checkpoints of a run that was cancelled or failed are kept.
+_RESUMED_WITHIN = timedelta(days=1)
 #: Number of methods that a process keeps loaded: those of one or two splits.
 _MOST = 16
 _loaded: OrderedDict[tuple[int, int, str], Method] = OrderedDict()
@@ -55,6 +62,32 @@ def _pack(files: Sequence[Path], folder: Path, into: IO[bytes]) -> None:
             about = zipfile.ZipInfo(str(path.relative_to(folder)), _TIME)
             with path.open("rb") as source, pack.open(about, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
+
+
+def checkpoint(context: StageContext, key: str) -> Checkpoint:
+    """Where a training unit stores how far it is, on this machine: after a kill, it goes on there.
+
+    A worker of another machine begins anew. Files of units that have ended are deleted, and those of runs that have
+    ended, unless they stopped less than a day ago and can be resumed.
+    """
+    folder = settings.DATA_DIR / "trainings" / str(context.run.key)
+    needed = {
+        _checkpoint_name(f"{payload['split']}:{payload['method']}")
+        for payload in context.run.units.open().values_list("payload", flat=True)
+        if payload.get("stage") == "train"
+    }
+    stopped = Q(state__in=[RunState.FAILED, RunState.CANCELLED], finished_at__gte=timezone.now() - _RESUMED_WITHIN)
+    for other in folder.parent.glob("*"):
+        if other != folder and not Run.objects.filter(Q(state__in=ACTIVE) | stopped, key=other.name).exists():
+            shutil.rmtree(other, ignore_errors=True)
+    for path in folder.glob("*.pt"):
+        if path.name not in needed:
+            path.unlink(missing_ok=True)
+    return Checkpoint(folder / _checkpoint_name(key))
+
+
+def _checkpoint_name(key: str) -> str:
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.pt"
 
 
 def trained(context: StageContext, split: int, name: str) -> dict[str, Any]:

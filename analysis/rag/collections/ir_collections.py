@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..folders import written_at_once
+from ...durable_files import written_at_once
 from ..protocols import Document, Query
 from . import qa
 from .fields import BadCollectionError

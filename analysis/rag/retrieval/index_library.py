@@ -23,9 +23,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ...durable_files import published
 from ..collections.corpus import Corpus
 from ..collections.fields import is_gzipped
-from ..folders import published
 from . import engines
 from .engine import BadRetrieverError, Choice, Engine, IndexAssembly, IndexPart, IndexRecipe, Report
 from .search import Searcher

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folders import published
+from ...durable_files import published
 from .search import Documents, NoDocumentsError, SearchResults, TopDocuments, block, passage
 
 Vectors = NDArray[np.float32]

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 
 from analysis.stats.threads import map_in_threads
 
-from ..folders import array_file
 from ..protocols import Floats
 from .bm25 import Bm25Settings, library, stemmed, stop_words, version, weight, words_of
 from .search import Documents, NoDocumentsError, SearchResults, best_of, passage, results_of
@@ -157,8 +157,8 @@ def _weigh(
     starts = np.concatenate([[0], np.cumsum(having)])
     np.save(folder / _INDPTR, starts)
     with (
-        array_file(folder / _DATA, np.float32, (int(starts[-1]),)) as data_file,
-        array_file(folder / _INDICES, np.int32, (int(starts[-1]),)) as indices_file,
+        _array_file(folder / _DATA, np.float32, (int(starts[-1]),)) as data_file,
+        _array_file(folder / _INDICES, np.int32, (int(starts[-1]),)) as indices_file,
     ):
         first = 0
         while first < len(having):
@@ -245,3 +245,22 @@ class WordIndex:
         starts = np.cumsum([0, *(part.stop - part.start for part in slices)], dtype=np.int32)
         scores = scipy.sparse.csc_array((data, indices, starts), shape=(self._n, len(known))) @ times.astype(np.float64)
         return best_of(scores, n, above=0.0)
+
+
+def _array_file(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Open a file of NumPy's format for an array of this type and shape, whose values are then written with `tofile`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with _array_file(Path(folder) / "a.npy", np.int32, (3,)) as file:
+    ...         np.array([1, 2], dtype=np.int32).tofile(file)
+    ...         np.array([3], dtype=np.int32).tofile(file)
+    ...     np.load(Path(folder) / "a.npy").tolist()
+    [1, 2, 3]
+    """
+    file = path.open("wb")
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file

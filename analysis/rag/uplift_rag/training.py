@@ -1,19 +1,19 @@
-"""Training of a reranker on labelled queries: its three objectives (section 2.4), and list-wise steps.
+"""Training of a reranker on labelled queries: its three objectives (section 2.4), summed over lists of documents.
 
-torch is imported only when a loss is computed.
+torch is imported only when a loss is computed. The loop itself is `training_loop`.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..generation import devices, model_cache
-from .reranker import Encoded, Reranker, seeded
+from . import training_loop
+from .reranker import Encoded, Reranker
+from .training_loop import Checkpoint, Report, Schedule
 from .uplift_labels import Floats, LabelledQuery
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Tolerance for equal scores: F1 is a ratio of word counts, so it has rounding errors.
 EQUAL = 1e-9
+#: What to do if the documents of one query do not fit into memory.
+ADVICE = "use fewer documents per query, fewer tokens per document (longest), or a smaller encoder"
 
 
 @dataclass(frozen=True)
@@ -119,57 +121,8 @@ def _log_softmax(values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.log_softmax(masked, dim=1).masked_fill(~mask, 0.0)
 
 
-if TYPE_CHECKING:
-    import torch
-
-Report = Callable[[int, int, str], None]
-
-
 class NothingToLearnError(ValueError):
     """There is no labelled document to train on, or no held-out query for early stopping."""
-
-
-class TrainingMemoryError(MemoryError):
-    """Not even a single query's documents fit into the device's memory."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Training schedule of a reranker.
-
-    Attributes
-    ----------
-    epochs, learning_rate
-        As in the paper, for roberta-base.
-    queries : int
-        Queries per step. The paper does not state the number.
-    weights : Weights
-        Weights of the losses.
-    warm_up : float
-        Share of steps in which the learning rate rises from 0; afterwards it falls linearly to 0, as in the Trainer of
-        transformers.
-    weight_decay, clip : float
-        Weight decay of AdamW, and the norm at which gradients are clipped.
-    patience : int or None
-        Stop after this many epochs without a lower loss on the held-out queries, and use the weights of the best epoch.
-        None trains all epochs and uses the last weights.
-    """
-
-    epochs: int = 10
-    learning_rate: float = 1e-5
-    queries: int = 4
-    weights: Weights = field(default_factory=Weights)
-    warm_up: float = 0.0
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    patience: int | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ValueError if a value is not valid."""
-        if self.epochs < 1 or self.queries < 1 or self.learning_rate <= 0 or not 0 <= self.warm_up < 1:
-            raise ValueError(f"training needs an epoch, a query a step and a learning rate above 0: {self}")
-        if self.patience is not None and self.patience < 1:
-            raise ValueError("patience is one epoch or more, or None")
 
 
 @dataclass(frozen=True)
@@ -209,14 +162,17 @@ class History:
 
 
 @dataclass(frozen=True)
-class _Example:
+class Example:
+    """A query's documents as token ids, with their uplift."""
+
     pairs: list[Encoded]
     uplift: list[float]
 
 
 def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.random.Generator,
-          held_out: Sequence[LabelledQuery] = (), schedule: Schedule | None = None,
-          report: Report = lambda _done, _total, _message: None) -> History:  # fmt: skip
+          held_out: Sequence[LabelledQuery] = (), schedule: Schedule | None = None, weights: Weights | None = None,
+          report: Report = lambda _done, _total, _message: None, checkpoint: Checkpoint | None = None,
+          ) -> History:  # fmt: skip
     """Train a reranker in place.
 
     Parameters
@@ -224,14 +180,13 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
     reranker : Reranker
         From `reranker.start`, or a trained one to train further.
     labelled : sequence of LabelledQuery
-    rng : numpy.random.Generator
-        Determines the order of queries and dropout. With equal inputs, equal `rng` and the same number of threads, a
-        CPU gives equal weights.
+    rng, report, checkpoint
+        See `training_loop.run`.
     held_out : sequence of LabelledQuery
         Queries whose loss is monitored, not used for training.
     schedule : Schedule, optional
-    report : callable
-        Called with (steps done, steps, message) after each step; it may raise to stop.
+    weights : Weights, optional
+        Weights of the objectives.
 
     Returns
     -------
@@ -249,130 +204,59 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
         raise NothingToLearnError("no labelled query to learn from: label some, or take a larger share for training")
     if schedule.patience is not None and not held_out:
         raise NothingToLearnError("to stop early, hold out some labelled queries; or train all epochs (patience None)")
-    learning = _Learning(reranker, [_example(reranker, labelled_query) for labelled_query in labelled], schedule)
-    watched = [_example(reranker, labelled_query) for labelled_query in held_out]
-    try:
-        with seeded(rng, str(reranker.device)):
-            return learning.run(watched, rng, report)
-    finally:
-        reranker.model.eval()
+    objectives = Objectives(reranker, examples(reranker, labelled), weights or Weights())
+    watched = examples(reranker, held_out)
+    task = training_loop.Task(
+        reranker.model, len(labelled), objectives.gradients, ADVICE,
+        held_out=(lambda: objectives.loss(watched)) if watched else None,
+    )  # fmt: skip
+    course = training_loop.run(task, schedule, rng=rng, report=report, checkpoint=checkpoint)
+    epochs = [Epoch(*losses, held_out) for losses, held_out in zip(course.losses, course.held_out, strict=True)]
+    uplift = np.concatenate([example.uplift for example in objectives.examples])
+    is_early = len(epochs) < schedule.epochs
+    return History(tuple(epochs), course.best + 1, is_early, uplift.size, int((uplift > 0).sum()))
 
 
-class _Learning:
-    """The training loop over a reranker's weights."""
+class Objectives:
+    """The joint loss of a reranker's logits."""
 
-    def __init__(self, reranker: Reranker, examples: list[_Example], schedule: Schedule) -> None:
-        import torch
-        from transformers import get_linear_schedule_with_warmup
-
-        self._torch = torch
+    def __init__(self, reranker: Reranker, examples: list[Example], weights: Weights) -> None:
         self.reranker = reranker
         self.examples = examples
-        self.schedule = schedule
-        self.parameters = [parameter for parameter in reranker.model.parameters() if parameter.requires_grad]
-        # A fused kernel is faster than six passes over each weight.
-        self.optimizer = torch.optim.AdamW(
-            self.parameters, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
-        )
-        self.steps_an_epoch = -(-len(examples) // schedule.queries)
-        total = self.steps_an_epoch * schedule.epochs
-        warm = round(total * schedule.warm_up)
-        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, total)
-        self.at_once = schedule.queries
+        self.weights = weights
 
-    def run(self, watched: list[_Example], rng: np.random.Generator, report: Report) -> History:
-        epochs: list[Epoch] = []
-        best, lowest, best_state = 0, float("inf"), None
-        for epoch in range(self.schedule.epochs):
-            point, pair, listwise = self._epoch(epoch, rng, report)
-            epochs.append(Epoch(point, pair, listwise, self.loss(watched) if watched else None))
-            if self.schedule.patience is None:
-                best = epoch
-                continue
-            now = epochs[epoch].held_out
-            assert now is not None  # `train` ensures that there are held-out queries
-            if now < lowest:
-                best, lowest, best_state = epoch, now, copy.deepcopy(self.reranker.model.state_dict())
-            elif epoch - best >= self.schedule.patience:
-                break
-        if best_state is not None:
-            self.reranker.model.load_state_dict(best_state)
-        uplift = np.concatenate([example.uplift for example in self.examples])
-        early = len(epochs) < self.schedule.epochs
-        return History(tuple(epochs), best + 1, early, uplift.size, int((uplift > 0).sum()))
-
-    def _epoch(self, epoch: int, rng: np.random.Generator, report: Report) -> list[float]:
-        """Run one epoch over all queries in random order; return the mean of each loss per query."""
-        self.reranker.model.train()
-        order = rng.permutation(len(self.examples))
+    def gradients(self, batch: Sequence[int], at_once: int) -> Floats:
+        """Add the gradients of some queries' mean loss; return the sums of the three losses. See `Task.gradients`."""
         sums = np.zeros(3)
-        total = self.steps_an_epoch * self.schedule.epochs
-        for step in range(self.steps_an_epoch):
-            batch_order = order[step * self.schedule.queries : (step + 1) * self.schedule.queries]
-            sums += self.step([self.examples[index] for index in batch_order])
-            report(epoch * self.steps_an_epoch + step + 1, total, f"epoch {epoch + 1} of {self.schedule.epochs}")
-        return [float(value) for value in sums / len(self.examples)]
-
-    def step(self, batch: Sequence[_Example]) -> Floats:
-        """Take one optimiser step on the mean loss of some queries; return the sum of each loss over them.
-
-        The device is locked only during the step: training takes minutes, and other jobs can run in between.
-        """
-        with model_cache.one_job(self.reranker.device):
-            sums = None
-            while sums is None:
-                self.optimizer.zero_grad(set_to_none=True)
-                sums = self._backward(batch)
-            self._torch.nn.utils.clip_grad_norm_(self.parameters, self.schedule.clip)
-            self.optimizer.step()
-        self.rate.step()
+        for start in range(0, len(batch), at_once):
+            part = self._losses([self.examples[index] for index in batch[start : start + at_once]])
+            (part.total(self.weights) / len(batch)).backward()
+            sums += [float(loss.detach()) for loss in (part.point, part.pair, part.list)]
         return sums
 
-    def _backward(self, batch: Sequence[_Example]) -> Floats | None:
-        """Compute the gradients of a step in parts. Return None if they did not fit; later parts are then smaller."""
-        sums = np.zeros(3)
-        try:
-            for i in range(0, len(batch), self.at_once):
-                part = self._losses(batch[i : i + self.at_once])
-                mean = part.total(self.schedule.weights) / len(batch)
-                mean.backward()
-                sums += [float(loss.detach()) for loss in (part.point, part.pair, part.list)]
-        except (RuntimeError, MemoryError) as error:
-            if not devices.is_memory_short(self._torch, error):
-                raise
-            if self.at_once == 1:
-                raise TrainingMemoryError(
-                    f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
-                    "use fewer documents per query, fewer tokens per document (longest), or a smaller encoder"
-                ) from error
-            self.at_once = max(1, min(self.at_once, len(batch)) // 2)
-        else:
-            return sums
-        # Outside the handler, because the error holds the memory of the failed step.
-        devices.release(self._torch, self.reranker.device)
-        return None
-
-    def _losses(self, batch: Sequence[_Example]) -> Losses:
-        pairs = [pair for item in batch for pair in item.pairs]
-        logits = (
-            self.reranker.logits(pairs)
-            if self._torch.is_grad_enabled()
-            else self.reranker.logits_without_gradients(pairs)
-        )
-        uplift = [value for item in batch for value in item.uplift]
-        return losses(logits, self._tensor(uplift), [len(item.pairs) for item in batch])
-
-    def loss(self, examples: Sequence[_Example]) -> float:
+    def loss(self, examples: Sequence[Example]) -> float:
         """Return the mean joint loss per query, without dropout; needs at least one query."""
+        import torch
+
         self.reranker.model.eval()
-        with self._torch.inference_mode():
-            parts = [self._losses([example]).total(self.schedule.weights) for example in examples]
+        with torch.inference_mode():
+            parts = [self._losses([example]).total(self.weights) for example in examples]
         return float(sum(map(float, parts)) / len(parts))
 
-    def _tensor(self, values: Sequence[float]) -> torch.Tensor:
-        return self._torch.tensor(values, device=self.reranker.device)
+    def _losses(self, batch: Sequence[Example]) -> Losses:
+        import torch
+
+        pairs = [pair for example in batch for pair in example.pairs]
+        logits = (
+            self.reranker.logits(pairs) if torch.is_grad_enabled() else self.reranker.logits_without_gradients(pairs)
+        )
+        uplift = torch.tensor([value for example in batch for value in example.uplift], device=self.reranker.device)
+        return losses(logits, uplift, [len(example.pairs) for example in batch])
 
 
-def _example(reranker: Reranker, labelled: LabelledQuery) -> _Example:
-    pairs = reranker.encode(labelled.query.question, labelled.documents)
-    return _Example(pairs, [float(item) for item in labelled.uplift])
+def examples(reranker: Reranker, labelled: Sequence[LabelledQuery]) -> list[Example]:
+    """Tokenize each query with its documents."""
+    return [
+        Example(reranker.encode(query.query.question, query.documents), [float(value) for value in query.uplift])
+        for query in labelled
+    ]

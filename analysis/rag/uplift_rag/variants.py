@@ -22,6 +22,7 @@ from .baselines.protocol import (
 )
 from .reranker import Reranker
 from .training import Weights
+from .training_loop import TrainingMemoryError
 from .uplift_labels import Floats, LabelledQuery
 
 UPLIFT = "uplift"
@@ -118,19 +119,12 @@ class Uplift(StepwiseMethod):
         """
         model = reranker.start(self.settings.encoder, rng=split.rng, device=self.settings.device,
                                longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
-        schedule = training.Schedule(
-            epochs=self.settings.epochs,
-            learning_rate=self.settings.learning_rate,
-            queries=self.settings.batch,
-            weights=self.variant.weights(self.options.weights),
-            warm_up=self.settings.warm_up,
-            patience=self.settings.patience,
-        )
         try:
             self.history = training.train(
-                model, split.labelled, rng=split.rng, held_out=split.held_out, schedule=schedule, report=split.report
-            )
-        except (training.NothingToLearnError, training.TrainingMemoryError) as error:
+                model, split.labelled, rng=split.rng, held_out=split.held_out, schedule=self.settings.schedule(),
+                weights=self.variant.weights(self.options.weights), report=split.report, checkpoint=split.checkpoint,
+            )  # fmt: skip
+        except (training.NothingToLearnError, TrainingMemoryError) as error:
             raise NotPossibleError(str(error)) from error
         model.about = self.about(split)
         self.trained = model

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...protocols import Document, Generator, NoLikelihoodsError, Query
+from .. import training_loop
 from ..uplift_labels import LabelledQuery, prompt
 from .embeddings import BiEncoder, Floats, contains_answer, is_relevant, text
-from .fine_tuner import fine_tune
 from .protocol import (
     AT_ONCE,
     AnswerSteps,
@@ -111,14 +111,18 @@ class Aar(StepwiseMethod):
                 f"{len(training.labelled)} training queries is like this. Use more queries, or label more "
                 "documents of each."
             )
-        watched = self._contrasts(training.held_out, training)
+        watched = self._contrasts(training.held_out, training) if self.settings.patience else []
         encoder = BiEncoder(self.settings.embedder, device=self.settings.device, longest=self.settings.longest)
         index = _Index(encoder, queries, _texts(training.labelled), training.rng, self.negatives)
-        fine_tune(
-            encoder.model, len(index.pairs), index.loss, self.settings, rng=training.rng, report=training.report,
-            message="adapting", held_out=partial(held_out_loss, encoder, watched) if watched else None,
-            before_epoch=index.refresh,
+        task = training_loop.Task(
+            encoder.model, len(index.pairs), training_loop.in_parts(index.loss),
+            "use fewer tokens (longest), or a smaller encoder", message="adapting",
+            held_out=partial(held_out_loss, encoder, watched) if watched else None,
+            before_epoch=index.refresh, state=index.state, restore=index.restore,
         )  # fmt: skip
+        training_loop.run(
+            task, self.settings.schedule(), rng=training.rng, report=training.report, checkpoint=training.checkpoint
+        )
         self.encoder = encoder
 
     def save(self, folder: Path) -> None:
@@ -190,6 +194,15 @@ class _Index:
             block = self.queries[start : start + _BLOCK]
             cosines = self.encoder.embed([query.question for query in block]) @ documents.T
             self._hard += [self._negatives_of(query, row) for query, row in zip(block, cosines, strict=True)]
+
+    def state(self) -> list[list[int]]:
+        """Return the hard negatives as positions in `texts`: a checkpoint stores them."""
+        positions = {text: position for position, text in enumerate(self.texts)}
+        return [[positions[text] for text in hard] for hard in self._hard]
+
+    def restore(self, state: list[list[int]]) -> None:
+        """Take the hard negatives that `state` returned."""
+        self._hard = [[self.texts[position] for position in hard] for hard in state]
 
     def loss(self, batch: Sequence[int]) -> torch.Tensor:
         """Return the mean of -log(exp(s+/t) / (exp(s+/t) + sum of exp(s-/t))), the sum over drawn hard negatives."""

@@ -21,9 +21,8 @@ import numpy as np
 from ... import qa_metrics
 from ...protocols import Document, Generator, Message, Output, Prompt, Query
 from ..uplift_labels import QUESTION, LabelledQuery, reference
-from . import fine_tuner
+from . import question_classifier
 from .embeddings import Embed, embedder, text
-from .fine_tuner import Classifier
 from .protocol import (
     AnswerSteps,
     Baseline,
@@ -37,6 +36,7 @@ from .protocol import (
     reading,
     run_steps,
 )
+from .question_classifier import Classifier
 
 THINK = (
     "Think about the question step by step, based on the given documents. Write the next thought only, as one short "
@@ -108,8 +108,9 @@ class Adaptive(StepwiseMethod):
                 f"training questions is like this. Use more questions, or set a label for the others."
             )
         watched = self._labels(training.held_out, training) if self.settings.patience else ([], [])
-        classifier = fine_tuner.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
-        classifier.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report)
+        classifier = question_classifier.start(self.settings.encoder, LABELS, rng=training.rng, settings=self.settings)
+        classifier.train(questions, labels, self.settings, held_out=watched, rng=training.rng, report=training.report,
+                         checkpoint=training.checkpoint)  # fmt: skip
         self._classifier = classifier
 
     def save(self, folder: Path) -> None:
@@ -118,7 +119,7 @@ class Adaptive(StepwiseMethod):
 
     def load(self, folder: Path) -> None:
         """Load what `save` wrote."""
-        self._classifier = fine_tuner.load(folder / _FOLDER, LABELS, self.settings)
+        self._classifier = question_classifier.load(folder / _FOLDER, LABELS, self.settings)
 
     def complexity(self, question: str) -> Complexity:
         """Predict the number of steps that a question needs."""

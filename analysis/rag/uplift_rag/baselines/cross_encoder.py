@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import checkpoints
+from ...generation import devices, model_cache
 from ...generation.devices import Batches, Budget
 from ...protocols import Document, Generator, Query
 from ...qa_metrics import normalised
@@ -39,6 +39,10 @@ from .protocol import (
 
 Floats = NDArray[np.float64]
 _FOLDER = "cross_encoder"
+#: Maximum number of tokens of a question with a document for a ready model.
+_LONGEST = 512
+#: Relevance is learnt document by document.
+POINT_WISE = Weights(point=1.0, pair=0.0, list=0.0)
 
 
 class CrossEncoder(StepwiseMethod):
@@ -73,7 +77,8 @@ class CrossEncoder(StepwiseMethod):
         self._trained = reranker.start(self.settings.encoder, rng=training_split.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         training.train(self._trained, labelled, rng=training_split.rng, held_out=held_out,
-                       schedule=schedule(self.settings, bool(held_out)), report=training_split.report)  # fmt: skip
+                       schedule=self.settings.schedule(is_watched=bool(held_out)), weights=POINT_WISE,
+                       report=training_split.report, checkpoint=training_split.checkpoint)  # fmt: skip
 
     def save(self, folder: Path) -> None:
         """Save the trained model; do nothing if it was trained elsewhere."""
@@ -110,6 +115,8 @@ class CrossEncoder(StepwiseMethod):
 class Ready:
     """A cross-encoder trained on relevance elsewhere, with one logit, or two of which the second means relevant.
 
+    sentence-transformers loads it and scores the pairs, so a model of that library works whatever its modules are.
+
     Raises
     ------
     NotPossibleError
@@ -118,21 +125,18 @@ class Ready:
     """
 
     def __init__(self, model: str, device: str | None = None) -> None:
-        try:
-            import torch
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        except ImportError as error:
-            raise checkpoints.missing_parts() from error
-        folder = checkpoints.find(model).folder
+        library = checkpoints.sentence_transformers()
+        import torch
+
         self._torch = torch
-        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        loaded: Any = AutoModelForSequenceClassification.from_pretrained(
-            folder, use_safetensors=True, dtype=torch.float32
-        )
-        if loaded.config.num_labels > 2:
-            raise NotPossibleError(f"{model} has {loaded.config.num_labels} classes. Name the one for relevance.")
-        self._model = loaded.to(self._device).eval()
+        self._device = devices.choose(torch, device)
+        self._model = library.CrossEncoder(
+            str(checkpoints.find(model).folder), device=str(self._device), local_files_only=True,
+            model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+        )  # fmt: skip
+        if self._model.num_labels > 2:
+            raise NotPossibleError(f"{model} has {self._model.num_labels} classes. Name the one for relevance.")
+        self._model.max_seq_length = min(self._model.max_seq_length or _LONGEST, _LONGEST)
         self._name = model
         self._budget = Budget(reranker.CHUNK_TOKENS.get(self._device.type, reranker.CHUNK_TOKENS["cpu"]))
 
@@ -140,30 +144,27 @@ class Ready:
         """Return the relevant minus the irrelevant logit, shape (n_documents,); texts are truncated to the limit."""
         if not documents:
             return np.empty(0)
-        longest = min(self._tokenizer.model_max_length, 512)
-        encoded = self._tokenizer(
-            [question] * len(documents), [text(document) for document in documents], truncation="longest_first",
-            max_length=longest,
-        )  # fmt: skip
-        pairs = [{key: encoded[key][index] for key in encoded} for index in range(len(documents))]
+        pairs = [(question, text(document)) for document in documents]
+        ids = self._model.tokenizer(*map(list, zip(*pairs, strict=True)), truncation=True)["input_ids"]
         # The longest first: there is almost no padding, and a lack of memory shows at once.
-        order = sorted(range(len(pairs)), key=lambda index: -len(pairs[index]["input_ids"]))
-        batches = Batches(self._torch, self._device, self._budget, self._name, _width, self._forward)
-        batch_scores = [value for _batch, values in batches.run([pairs[index] for index in order]) for value in values]
+        order = sorted(range(len(pairs)), key=lambda index: -len(ids[index]))
+        batches: Batches[int, float] = Batches(
+            self._torch, self._device, self._budget, self._name,
+            tokens=lambda index: len(ids[index]), work=lambda batch: self._predict([pairs[index] for index in batch]),
+        )  # fmt: skip
         scores = np.empty(len(pairs))
-        scores[order] = batch_scores
+        with model_cache.one_job(self._device):
+            for batch, values in batches.run(order):
+                scores[batch] = values
+                model_cache.look()
         return scores
 
-    def _forward(self, pairs: list[reranker.Encoded]) -> list[float]:
-        padded = self._tokenizer.pad({key: [pair[key] for pair in pairs] for key in pairs[0]}, return_tensors="pt")
-        with self._torch.inference_mode():
-            logits = self._model(**padded.to(self._device)).logits.double().cpu().numpy()
-        scores: list[float] = (logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)).tolist()
+    def _predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+        logits = self._model.predict(
+            pairs, batch_size=len(pairs), activation_fn=self._torch.nn.Identity(), show_progress_bar=False
+        ).astype(np.float64)
+        scores: list[float] = (logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]).tolist()
         return scores
-
-
-def _width(pair: reranker.Encoded) -> int:
-    return len(pair["input_ids"])
 
 
 def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
@@ -185,14 +186,6 @@ def relevance(labelled: LabelledQuery) -> LabelledQuery | None:
         return None
     alone = tuple(answers[0] if is_relevant(document, answers) else "" for document in labelled.documents)
     return replace(labelled, query=replace(labelled.query, answers=answers), without="", alone=alone, metric="em")
-
-
-def schedule(settings: BaselineSettings, is_watched: bool) -> training.Schedule:
-    """Return a point-wise schedule like uplift's; early stopping only with held-out queries (`is_watched`)."""
-    return training.Schedule(
-        epochs=settings.epochs, learning_rate=settings.learning_rate, queries=settings.batch, warm_up=settings.warm_up,
-        weights=Weights(point=1.0, pair=0.0, list=0.0), patience=settings.patience if is_watched else None,
-    )  # fmt: skip
 
 
 BASELINE = Baseline(

@@ -154,7 +154,7 @@ class Dpa(StepwiseMethod):
         self._trained = reranker.start(self.settings.encoder, rng=training.rng, device=self.settings.device,
                                        longest=self.settings.longest, precision=self.settings.precision)  # fmt: skip
         dpa_trainer.train(self._trained, [*preferences, *extra], self.settings, held_out=preferred(training.held_out),
-                           rng=training.rng, report=training.report)  # fmt: skip
+                           rng=training.rng, report=training.report, checkpoint=training.checkpoint)  # fmt: skip
 
     def save(self, folder: Path) -> None:
         """Save the reranker."""

@@ -9,18 +9,17 @@ loss is computed.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generation import devices, model_cache
-from ..reranker import Encoded, Reranker, seeded
-from ..training import TrainingMemoryError
+from .. import training_loop
+from ..reranker import Encoded, Reranker
+from ..training import ADVICE, Example, examples
+from ..training_loop import Checkpoint, Report
 from ..uplift_labels import LabelledQuery
 from .protocol import BaselineSettings
 
@@ -144,18 +143,6 @@ def weigh(parts: Sequence[torch.Tensor], logits: torch.Tensor) -> list[float]:
     return [float(item) for item in weighting / weighting.sum()]
 
 
-Report = Callable[[int, int, str], None]
-_CLIP = 1.0
-
-
-@dataclass(frozen=True)
-class Example:
-    """A query's documents as token ids, with their uplift."""
-
-    pairs: list[Encoded]
-    uplift: list[float]
-
-
 def train(
     reranker: Reranker,
     labelled: Sequence[LabelledQuery],
@@ -164,6 +151,7 @@ def train(
     held_out: Sequence[LabelledQuery],
     rng: np.random.Generator,
     report: Report,
+    checkpoint: Checkpoint | None = None,
 ) -> None:
     """Train a reranker in place.
 
@@ -177,38 +165,21 @@ def train(
     held_out : sequence of LabelledQuery
         If there are any and the settings have a patience, training ends after that many epochs without a lower loss on
         them, and uses the weights of the best epoch.
-    rng : numpy.random.Generator
-        Determines the order of queries and dropout.
-    report : callable
+    rng, report, checkpoint
+        See `training_loop.run`.
 
     Raises
     ------
     TrainingMemoryError
         If the documents of a single query do not fit into memory.
     """
-    examples, watched = ([_example(reranker, example) for example in queries] for queries in (labelled, held_out))
-    watched = watched if settings.patience else []
-    learning = _Learning(reranker, settings, steps=settings.epochs * -(-len(examples) // settings.batch))
-    best, best_state, epochs_since = np.inf, None, 0
-    with seeded(rng, str(reranker.device)):
-        for epoch in range(settings.epochs):
-            reranker.model.train()
-            order = rng.permutation(len(examples))
-            for i in range(0, len(order), settings.batch):
-                learning.step([examples[index] for index in order[i : i + settings.batch]])
-            reranker.model.eval()
-            report(epoch + 1, settings.epochs, "preference alignment")
-            if not watched:
-                continue
-            now = loss(reranker, watched)
-            if now < best:
-                best, best_state, epochs_since = now, copy.deepcopy(reranker.model.state_dict()), 0
-            else:
-                epochs_since += 1
-            if epochs_since >= (settings.patience or 0):
-                break
-    if best_state is not None:
-        reranker.model.load_state_dict(best_state)
+    objectives = Objectives(reranker, examples(reranker, labelled))
+    watched = examples(reranker, held_out) if settings.patience else []
+    task = training_loop.Task(
+        reranker.model, len(labelled), objectives.gradients, ADVICE,
+        held_out=(lambda: loss(reranker, watched)) if watched else None, message="preference alignment",
+    )  # fmt: skip
+    training_loop.run(task, settings.schedule(), rng=rng, report=report, checkpoint=checkpoint)
 
 
 def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
@@ -217,82 +188,54 @@ def loss(reranker: Reranker, examples: Sequence[Example]) -> float:
     return float(sum(map(float, _losses(reranker, examples, logits))))
 
 
-class _Learning:
-    """The training steps of a reranker; the learning rate rises and falls as in uplift's training."""
+class Objectives:
+    """The three losses of a reranker's logits, weighted at every step."""
 
-    def __init__(self, reranker: Reranker, settings: BaselineSettings, *, steps: int) -> None:
-        import torch
-        from transformers import get_linear_schedule_with_warmup
-
-        self._torch = torch
+    def __init__(self, reranker: Reranker, examples: list[Example]) -> None:
         self.reranker = reranker
-        self.parameters = list(reranker.model.parameters())
-        self.optimizer = torch.optim.AdamW(self.parameters, lr=settings.learning_rate, weight_decay=0.0)
-        warm = round(steps * settings.warm_up)
-        self.rate = get_linear_schedule_with_warmup(self.optimizer, warm, steps)
-        self.at_once = settings.batch
+        self.examples = examples
 
-    def step(self, batch: Sequence[Example]) -> None:
-        """Take one optimiser step on the weighted losses of some queries, in smaller parts if memory is short."""
-        with model_cache.one_job(self.reranker.device):
-            while True:
-                self.optimizer.zero_grad(set_to_none=True)
-                if self._has_gradients(batch):
-                    break
-            self._torch.nn.utils.clip_grad_norm_(self.parameters, _CLIP)
-            self.optimizer.step()
-        self.rate.step()
-
-    def _has_gradients(self, batch: Sequence[Example]) -> bool:
-        """Compute the gradients. Return whether they fitted into memory; if not, later parts are smaller."""
-        try:
-            if self.at_once >= len(batch):
-                self._whole(batch)
-            else:
-                self._in_parts(batch)
-        except (RuntimeError, MemoryError) as error:
-            if not devices.is_memory_short(self._torch, error):
-                raise
-            if min(self.at_once, len(batch)) == 1:
-                raise TrainingMemoryError(
-                    f"the documents of one query do not fit into the memory of {self.reranker.device} while training: "
-                    "use fewer documents per query, fewer tokens per document (longest), or a smaller encoder"
-                ) from error
-            self.at_once = min(self.at_once, len(batch)) // 2
+    def gradients(self, batch: Sequence[int], at_once: int) -> Floats:
+        """Add the gradients of some queries' weighted losses; return that loss. See `training_loop.Task.gradients`."""
+        queries = [self.examples[index] for index in batch]
+        if at_once >= len(batch):
+            weighed = self._weighed(queries, self.reranker.logits(_pairs(queries)))
+            weighed.backward()
         else:
-            return True
-        devices.release(self._torch, self.reranker.device)
-        return False
+            weighed = self._in_parts(queries, at_once)
+        return np.array([float(weighed.detach()) * len(batch)])
 
-    def _whole(self, batch: Sequence[Example]) -> None:
-        logits = self.reranker.logits(_pairs(batch))
-        self._weighed(batch, logits).backward()
-
-    def _in_parts(self, batch: Sequence[Example]) -> None:
+    def _in_parts(self, batch: Sequence[Example], at_once: int) -> Any:
         """Compute the same gradient with fewer queries in memory: first all logits and their gradients, then each part.
 
         Objectives are weighted over all queries of a step, so all logits must be known first.
         """
-        parts = [batch[i : i + self.at_once] for i in range(0, len(batch), self.at_once)]
+        import torch
+
+        parts = [batch[i : i + at_once] for i in range(0, len(batch), at_once)]
         chances, logits_of_parts = [], []
         for part in parts:
             chances.append(self._chance())
-            with self._torch.no_grad():
+            with torch.no_grad():
                 logits_of_parts.append(self.reranker.logits(_pairs(part)))
-        logits = self._torch.cat(logits_of_parts).requires_grad_()
-        (slope,) = self._torch.autograd.grad(self._weighed(batch, logits), logits)
+        logits = torch.cat(logits_of_parts).requires_grad_()
+        weighed = self._weighed(batch, logits)
+        (slope,) = torch.autograd.grad(weighed, logits)
         offset = 0
         for part, chance in zip(parts, chances, strict=True):
-            self._torch.set_rng_state(chance[0])  # repeat the same dropout as before
+            torch.set_rng_state(chance[0])  # repeat the same dropout as before
             if chance[1] is not None:
-                self._torch.cuda.set_rng_state(chance[1], self.reranker.device)
+                torch.cuda.set_rng_state(chance[1], self.reranker.device)
             recomputed = self.reranker.logits(_pairs(part))
             recomputed.backward(slope[offset : offset + len(recomputed)])
             offset += len(recomputed)
+        return weighed
 
     def _chance(self) -> tuple[Any, Any]:
+        import torch
+
         on_device = self.reranker.device.type == "cuda"
-        return self._torch.get_rng_state(), self._torch.cuda.get_rng_state(self.reranker.device) if on_device else None
+        return torch.get_rng_state(), torch.cuda.get_rng_state(self.reranker.device) if on_device else None
 
     def _weighed(self, batch: Sequence[Example], logits: Any) -> Any:
         parts = _losses(self.reranker, batch, logits)
@@ -308,7 +251,3 @@ def _losses(reranker: Reranker, batch: Sequence[Example], logits: Any) -> list[A
 
 def _pairs(batch: Sequence[Example]) -> list[Encoded]:
     return [pair for item in batch for pair in item.pairs]
-
-
-def _example(reranker: Reranker, labelled: LabelledQuery) -> Example:
-    return Example(reranker.encode(labelled.query.question, labelled.documents), labelled.uplift.tolist())

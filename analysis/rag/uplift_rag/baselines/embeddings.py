@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import checkpoints, encoders
-from ...generation import model_cache
+from ...generation import devices, model_cache
 from ...protocols import Document
 from ...qa_metrics import normalised
 
@@ -84,13 +83,10 @@ if TYPE_CHECKING:
 
 #: Tokens in one batch without training, including padding.
 CHUNK_TOKENS = {"cpu": 2048, "cuda": 65_536}
-#: The file in which sentence-transformers states the pooling.
-_POOLING = "1_Pooling/config.json"
-_NO_LIMIT = 1_000_000
 
 
 class BiEncoder:
-    """One encoder for questions and documents, on a device.
+    """One encoder for questions and documents, on a device, which can be trained: a model of sentence-transformers.
 
     Parameters
     ----------
@@ -103,58 +99,39 @@ class BiEncoder:
     """
 
     def __init__(self, name: str, *, device: str | None = None, longest: int = 256) -> None:
-        try:
-            import torch
-            from transformers import AutoModel, AutoTokenizer
-            from transformers.utils import logging
-        except ImportError as error:
-            raise checkpoints.missing_parts() from error
-        logging.disable_progress_bar()
-        checkpoint = checkpoints.find(name)
+        library = checkpoints.sentence_transformers()
+        import torch
+
         self._torch = torch
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        self.model = AutoModel.from_pretrained(checkpoint.folder, use_safetensors=True, dtype=torch.float32)
-        self.model.to(self.device).eval()
-        self.tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder)
-        self._pooling = checkpoint.settings(_POOLING)
-        limit = getattr(self.model.config, "max_position_embeddings", None) or _NO_LIMIT
-        self.longest = int(min(longest, limit - 2, self.tokenizer.model_max_length))
-        self._chunk = CHUNK_TOKENS.get(self.device.type, CHUNK_TOKENS["cpu"])
+        self.device = devices.choose(torch, device)
+        self.model = library.SentenceTransformer(
+            str(checkpoints.find(name).folder), device=str(self.device), local_files_only=True,
+            model_kwargs={"use_safetensors": True, "dtype": torch.float32},
+        ).eval()  # fmt: skip
+        self.longest = self.model.max_seq_length = int(min(longest, self.model.max_seq_length or longest))
+        self._at_once = max(1, CHUNK_TOKENS.get(self.device.type, CHUNK_TOKENS["cpu"]) // self.longest)
 
     def vectors(self, texts: Sequence[str]) -> torch.Tensor:
         """Embed texts, shape (n_texts, n_dimensions), with gradients if torch tracks them."""
-        tokens = self.tokenizer(
-            list(texts), truncation=True, max_length=self.longest, padding=True, return_tensors="pt"
-        ).to(self.device)
-        states = self.model(**tokens).last_hidden_state
-        if self._pooling.get("pooling_mode_cls_token", False):
-            pooled = states[:, 0]
-        else:
-            mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
-            pooled = (states * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
-        normalised: torch.Tensor = self._torch.nn.functional.normalize(pooled, dim=1)
+        tokens = {
+            name: values.to(self.device) if isinstance(values, self._torch.Tensor) else values
+            for name, values in self.model.preprocess(list(texts)).items()
+        }
+        vectors = self.model(tokens)["sentence_embedding"]
+        normalised: torch.Tensor = self._torch.nn.functional.normalize(vectors, dim=1)
         return normalised
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Embed texts without gradients, float64, shape (n_texts, n_dimensions), in batches of similar lengths."""
-        embeddings = np.empty((len(texts), int(self.model.config.hidden_size)))
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        size = max(1, self._chunk // self.longest)
-        for i in range(0, len(order), size):
-            places = order[i : i + size]
-            with model_cache.one_job(self.device), self._torch.no_grad():
-                embeddings[places] = self.vectors([texts[index] for index in places]).double().cpu().numpy()
-        return embeddings
+        with model_cache.one_job(self.device):
+            vectors = self.model.encode(
+                list(texts), batch_size=self._at_once, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(vectors, dtype=np.float64)
 
     def save(self, folder: Path) -> None:
-        """Save the encoder in the standard layout: safetensors, tokenizer, pooling configuration."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self.model.save_pretrained(folder, safe_serialization=True)
-        self.tokenizer.save_pretrained(folder)
-        if self._pooling:
-            path = folder / _POOLING
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps(self._pooling), encoding="utf-8")
+        """Save the encoder in the layout of sentence-transformers; weights as safetensors."""
+        self.model.save(str(folder), create_model_card=False)
 
 
 def contains_answer(document: Document, answers: Sequence[str]) -> bool:

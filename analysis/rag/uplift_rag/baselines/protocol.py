@@ -25,6 +25,7 @@ from ... import protocols
 from ...checkpoints import BUNDLED
 from ...protocols import Document, Generator, Output, Prompt, Query
 from ..reranker import Precision
+from ..training_loop import Checkpoint, Schedule
 from ..uplift_labels import LabelledQuery, Metric, prompt
 
 
@@ -81,6 +82,11 @@ class BaselineSettings:
     precision: Precision = "full"
     seed: int = 0
 
+    def schedule(self, *, is_watched: bool = True) -> Schedule:
+        """Return how a model is trained; without held-out queries (`is_watched`), it never stops early."""
+        return Schedule(epochs=self.epochs, learning_rate=self.learning_rate, batch=self.batch, warm_up=self.warm_up,
+                        patience=(self.patience or None) if is_watched else None)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Training:
@@ -97,6 +103,8 @@ class Training:
     rng : numpy.random.Generator
     report : callable
         Called with (done, total, message) from time to time. It raises to stop the training: do not catch that.
+    checkpoint : Checkpoint, optional
+        Where the training stores how far it is.
     """
 
     labelled: tuple[LabelledQuery, ...]
@@ -104,6 +112,7 @@ class Training:
     generator: Generator
     rng: np.random.Generator
     report: Callable[[int, int, str], None] = lambda _done, _total, _message: None
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.experiments import runs, services
 from analysis.experiments.experiment import BadParameterError, get
+from analysis.experiments.stage_context import StageContext
 from analysis.experiments.uplift_rag import questions, stages
 from analysis.experiments.uplift_rag.parameters import UpliftRagParameters
 from analysis.figures import figure, renderer
@@ -321,3 +322,33 @@ def _alone(unit: Unit) -> None:
         unit.position = unit.position if not place else last + 1
         unit.payload = about | {"queries": [name]}
         unit.save()
+
+
+def test_a_training_that_is_cancelled_goes_on_to_the_same_reranker(asked, monkeypatch, settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "data"
+    given = {"methods": ["naive"], "ablations": [], "epochs": 3}
+    whole = lifecycle.wait(services.start(asked(**given)))
+    run, said, report = services.start(asked(**given)), [], StageContext.report
+
+    def cancelled_once(self, done, total, message="", **more):
+        if message.startswith("epoch"):
+            said.append((self.payload["split"], done))
+            if len(said) == 2:
+                lifecycle.cancel(run=Run.objects.get(pk=run.pk))
+                raise kinds.RunCancelledError
+        report(self, done, total, message, **more)
+
+    monkeypatch.setattr(StageContext, "report", cancelled_once)
+    while worker.work_next(run):
+        pass
+    run = Run.objects.get(pk=run.pk)
+    folder = settings.DATA_DIR / "trainings" / str(run.key)
+    assert (run.state, len(said), len(list(folder.iterdir()))) == ("CANCELLED", 2, 1)
+    run = lifecycle.wait(lifecycle.resume(run=run))
+    steps = [[done for split, done in said if split == each] for each in (0, 1)]
+    assert all(done == list(range(1, done[-1] + 1)) for done in steps)  # no step was taken twice
+    files = [dict(Artifact.objects.filter(run=each).values_list("name", "sha256")) for each in (whole, run)]
+    assert files[0] == files[1] != {}
+    # Of a unit that has ended, nothing stays once another one begins; nor of a run that has.
+    assert len(list(folder.iterdir())) == 1
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]

@@ -46,8 +46,7 @@ def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_othe
     def full(*_anything) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(dpa_trainer._Learning, "_whole", full)
-    monkeypatch.setattr(dpa_trainer._Learning, "_in_parts", full)
+    monkeypatch.setattr(dpa_trainer.Objectives, "gradients", full)
     methods = ["naive", "replug", "dpa"]
     run = lifecycle.wait(services.start(asked(methods=methods, ablations=[], other="endpoint:odd", precision="half")))
     found = rows(run)

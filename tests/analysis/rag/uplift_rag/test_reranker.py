@@ -11,7 +11,8 @@ from analysis.rag.protocols import Document, Query
 from analysis.rag.uplift_rag import reranker, training, uplift_labels
 from analysis.rag.uplift_rag import variants as uplift_rag_method
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, Training
-from analysis.rag.uplift_rag.training import Schedule, Weights, losses
+from analysis.rag.uplift_rag.training import Weights, losses
+from analysis.rag.uplift_rag.training_loop import Schedule, TrainingMemoryError
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from tests.analysis.rag import tiny
 from tests.analysis.rag.neural import torch
@@ -64,23 +65,25 @@ def test_planted_uplift_is_found(encoder, data):
     assert (history.best, history.stopped_early) == (8, False)
 
 
-def plainly(model: reranker.Reranker, data: list[LabelledQuery], order: list[int], schedule: Schedule) -> None:
+def plainly(
+    model: reranker.Reranker, data: list[LabelledQuery], order: list[int], schedule: Schedule, weights: Weights
+) -> None:
     """A textbook loop: one padded batch a step, the optimiser and schedule of torch as they come."""
     from transformers import get_linear_schedule_with_warmup
 
     optimizer = torch.optim.AdamW(
         model.model.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay, foreach=False
     )
-    rate = get_linear_schedule_with_warmup(optimizer, 0, len(order) // schedule.queries)
+    rate = get_linear_schedule_with_warmup(optimizer, 0, len(order) // schedule.batch)
     model.model.train()
-    for at in range(0, len(order), schedule.queries):
-        batch = [data[place] for place in order[at : at + schedule.queries]]
+    for at in range(0, len(order), schedule.batch):
+        batch = [data[place] for place in order[at : at + schedule.batch]]
         questions = [each.query.question for each in batch for _document in each.documents]
         texts = [document.text for each in batch for document in each.documents]
         encoded = model.tokenizer(questions, texts, padding=True, truncation=True, return_tensors="pt")
         uplift = torch.tensor(np.concatenate([each.uplift for each in batch]), dtype=torch.float32)
         logits = model.model(**encoded).logits
-        loss = losses(logits, uplift, [len(each.documents) for each in batch]).total(schedule.weights) / len(batch)
+        loss = losses(logits, uplift, [len(each.documents) for each in batch]).total(weights) / len(batch)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.model.parameters(), schedule.clip)
@@ -91,13 +94,13 @@ def plainly(model: reranker.Reranker, data: list[LabelledQuery], order: list[int
 @pytest.mark.parametrize("chunk_tokens", [100_000, 150, 1])
 def test_training_is_what_a_plain_loop_does(encoder, data, chunk_tokens):
     """Batches sorted and cut by length come to the same weights as one padded batch."""
-    schedule = Schedule(epochs=1, learning_rate=1e-3, queries=3, weights=Weights(0.5, 2, 1))
+    schedule, weights = Schedule(epochs=1, learning_rate=1e-3, batch=3), Weights(0.5, 2, 1)
     model, plain = made(encoder), made(encoder)
     model.chunk_tokens = chunk_tokens
-    training.train(model, data[:12], rng=np.random.default_rng(5), schedule=schedule)
+    training.train(model, data[:12], rng=np.random.default_rng(5), schedule=schedule, weights=weights)
     rng = np.random.default_rng(5)
     rng.integers(2**63)  # torch's seed
-    plainly(plain, data, rng.permutation(12).tolist(), schedule)
+    plainly(plain, data, rng.permutation(12).tolist(), schedule, weights)
     np.testing.assert_allclose(weights_of(model), weights_of(plain), atol=2e-5)
 
 
@@ -115,7 +118,7 @@ def test_equal_seeds_give_equal_weights_and_leave_torch_alone(encoder, data):
 
 
 def test_too_little_memory_trains_fewer_queries_at_a_time_to_the_same_weights(encoder, data, monkeypatch):
-    schedule = Schedule(epochs=1, learning_rate=1e-3, queries=4)
+    schedule = Schedule(epochs=1, learning_rate=1e-3, batch=4)
     whole, parts = made(encoder), made(encoder)
     training.train(whole, data[:8], rng=np.random.default_rng(0), schedule=schedule)
     forward = parts.logits
@@ -129,7 +132,7 @@ def test_too_little_memory_trains_fewer_queries_at_a_time_to_the_same_weights(en
     training.train(parts, data[:8], rng=np.random.default_rng(0), schedule=schedule)
     np.testing.assert_allclose(weights_of(whole), weights_of(parts), atol=1e-5)
     monkeypatch.setattr(parts, "logits", lambda pairs: (_ for _ in ()).throw(MemoryError))
-    with pytest.raises(training.TrainingMemoryError):
+    with pytest.raises(TrainingMemoryError):
         training.train(parts, data[:4], rng=np.random.default_rng(0), schedule=schedule)
 
 
@@ -173,8 +176,7 @@ def test_it_stops_early_and_takes_the_best_epoch(encoder, data):
     assert history.stopped_early
     assert len(history.epochs) == history.best + 2 < 20
     assert min(held_out) == held_out[history.best - 1]
-    learning = training._Learning(model, [training._example(model, data[0])], schedule)
-    again = learning.loss([training._example(model, each) for each in turned])
+    again = training.Objectives(model, [], Weights()).loss(training.examples(model, turned))
     assert again == pytest.approx(held_out[history.best - 1], abs=1e-6)
 
 
@@ -184,7 +186,7 @@ def test_training_that_makes_no_sense_is_refused(encoder, data):
         training.train(model, [], rng=np.random.default_rng(0))
     with pytest.raises(training.NothingToLearnError):
         training.train(model, data[:2], rng=np.random.default_rng(0), schedule=Schedule(patience=1))
-    for wrong in ({"epochs": 0}, {"queries": 0}, {"learning_rate": 0}, {"warm_up": 1}, {"patience": 0}):
+    for wrong in ({"epochs": 0}, {"batch": 0}, {"learning_rate": 0}, {"warm_up": 1}, {"patience": 0}):
         with pytest.raises(ValueError, match="epoch"):
             Schedule(**wrong)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.rag.uplift_rag.baselines import fine_tuner
+from analysis.rag.uplift_rag.baselines import question_classifier
 from analysis.rag.uplift_rag.baselines.adaptive import LABELS, Adaptive, Complexity
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError, run_steps
 from tests.analysis.rag.neural import torch
@@ -52,7 +52,7 @@ def test_planted_complexities_train_a_language_model_and_route_unseen_questions(
         assert found.text == "yes"
         # Of several hops: two thoughts with retrieval between them, then the answer.
         assert (len(found.documents), len(found.outputs)) == {0: (0, 1), 1: (4, 1), 2: (4, 3)}[int(kind)]
-    before = fine_tuner.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    before = question_classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
     weights = before.model.state_dict()
     moved = [name for name, now in method._fitted().model.state_dict().items() if not torch.equal(now, weights[name])]
     assert [name for name in moved if "encoder.layer" in name]
@@ -64,7 +64,7 @@ def test_planted_complexities_train_a_language_model_and_route_unseen_questions(
 
 
 def test_its_loss_is_the_cross_entropy_of_the_labels(settings):
-    made = fine_tuner.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
+    made = question_classifier.start(settings.encoder, LABELS, rng=np.random.default_rng(0), settings=settings)
     with torch.no_grad():
         logits = made.logits(["zzz", "aaa 1 mmm"]).double().numpy()
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.rag.generation.devices import ModelMemoryError
 from analysis.rag.protocols import Document
-from analysis.rag.uplift_rag.baselines.cross_encoder import CrossEncoder, Ready, relevance, schedule
+from analysis.rag.uplift_rag.baselines.cross_encoder import CrossEncoder, Ready, relevance
 from analysis.rag.uplift_rag.baselines.protocol import BaselineSettings, NotPossibleError
 from analysis.rag.uplift_rag.uplift_labels import LabelledQuery
 from tests.analysis.rag import tiny
@@ -84,7 +84,7 @@ def test_a_ready_one_takes_fewer_documents_at_a_time_where_memory_is_short(encod
     transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(tmp_path)
     documents = [Document(str(i), "the cat sat " * (i + 1)) for i in range(5)]
     ready = Ready(str(tmp_path), "cpu")
-    expected, forward, most = ready.scores("who", documents), ready._forward, 2
+    expected, forward, most = ready.scores("who", documents), ready._predict, 2
     assert ready.scores("who", []).shape == (0,)
 
     def short(pairs):
@@ -92,7 +92,7 @@ def test_a_ready_one_takes_fewer_documents_at_a_time_where_memory_is_short(encod
             raise torch.OutOfMemoryError
         return forward(pairs)
 
-    monkeypatch.setattr(ready, "_forward", short)
+    monkeypatch.setattr(ready, "_predict", short)
     np.testing.assert_allclose(ready.scores("who", documents), expected, atol=1e-5)
     most = 0
     with pytest.raises(ModelMemoryError):
@@ -101,10 +101,10 @@ def test_a_ready_one_takes_fewer_documents_at_a_time_where_memory_is_short(encod
 
 def test_it_is_trained_with_what_is_set(encoder):
     given = settings(encoder, longest=9, warm_up=0.25, patience=3, precision="half")
-    watched, unwatched = schedule(given, True), schedule(given, False)
-    assert (watched.patience, watched.warm_up, watched.epochs, watched.queries) == (3, 0.25, 40, 2)
+    watched, unwatched = given.schedule(), given.schedule(is_watched=False)
+    assert (watched.patience, watched.warm_up, watched.epochs, watched.batch) == (3, 0.25, 40, 2)
     assert unwatched.patience is None
-    assert schedule(settings(encoder), True).patience is None
+    assert settings(encoder).schedule().patience is None
     method = CrossEncoder(replace(given, epochs=1))
     method.fit(training(planted(2), Scripted({})))
     assert (method._fitted().longest, method._fitted().precision) == (9, "half")

@@ -1,4 +1,7 @@
-"""Files and folders that appear at once, complete and on the disk; arrays that are written bit by bit."""
+"""Files and folders that appear at once, complete and on the disk.
+
+It imports nothing of ours, so that everything may import it, the pure packages too.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 
 @contextmanager
@@ -25,9 +26,9 @@ def published(target: Path) -> Iterator[Path]:
     try:
         yield folder
         for path in (*folder.iterdir(), folder):
-            _sync(path)
+            sync(path)
         folder.rename(target)
-        _sync(target.parent)
+        sync(target.parent)
     except OSError:
         if not target.exists():
             raise
@@ -47,33 +48,15 @@ def written_at_once(target: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
-        _sync(target.parent)
+        sync(target.parent)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Write a file or a folder to the disk. A new name is on the disk once its folder is."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def array_file(path: Path, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """Open a file of NumPy's format for an array of this type and shape, whose values are then written with `tofile`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with array_file(Path(folder) / "a.npy", np.int32, (3,)) as file:
-    ...         np.array([1, 2], dtype=np.int32).tofile(file)
-    ...         np.array([3], dtype=np.int32).tofile(file)
-    ...     np.load(Path(folder) / "a.npy").tolist()
-    [1, 2, 3]
-    """
-    file = path.open("wb")
-    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(file, header)
-    return file

@@ -1,118 +1,21 @@
-"""Fine-tuning of an encoder on a loss, and a question classifier trained in this way."""
+"""A question classifier: an encoder with one logit per class, all of whose weights are trained."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from logging import ERROR
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import checkpoints
-from ...generation import devices, model_cache
+from ...generation import model_cache
+from .. import training_loop
 from ..reranker import seeded
-from ..training import TrainingMemoryError
+from ..training_loop import Checkpoint, Report
 from .protocol import BaselineSettings
-
-if TYPE_CHECKING:
-    import torch
-
-_CLIP = 1.0
-
-
-def fine_tune(
-    model: Any,
-    n: int,
-    loss: Callable[[Sequence[int]], torch.Tensor],
-    settings: BaselineSettings,
-    *,
-    rng: np.random.Generator,
-    report: Callable[[int, int, str], None],
-    message: str,
-    held_out: Callable[[], float] | None = None,
-    before_epoch: Callable[[], None] = lambda: None,
-) -> None:
-    """Train all weights of a model in place by AdamW; the learning rate rises during warm-up, then falls to 0.
-
-    Parameters
-    ----------
-    model : torch.nn.Module
-        On its device.
-    n : int
-        Number of examples, at least 1.
-    loss : callable
-        Returns the mean loss of examples by their indices, with gradients.
-    settings : BaselineSettings
-        Epochs, learning rate with its warm-up, examples per step, patience.
-    rng : numpy.random.Generator
-        Determines the order of examples and dropout.
-    report : callable
-        Called after each epoch; it may raise to stop.
-    message : str
-        The message for `report`.
-    held_out : callable, optional
-        Returns the loss on held-out examples, without dropout. If the settings have a patience, training ends after
-        that many epochs without a lower loss, and uses the weights of the best epoch.
-    before_epoch : callable, optional
-        Called before each epoch, without dropout.
-
-    Raises
-    ------
-    TrainingMemoryError
-        If the examples of a step do not fit into memory.
-    """
-    import torch
-    from transformers import get_linear_schedule_with_warmup
-
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    device = parameters[0].device
-    optimizer = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=0.0)
-    steps = settings.epochs * -(-n // settings.batch)
-    rate = get_linear_schedule_with_warmup(optimizer, round(steps * settings.warm_up), steps)
-    best, best_state, epochs_since = np.inf, None, 0
-    with seeded(rng, str(device)):
-        for epoch in range(settings.epochs):
-            model.eval()
-            before_epoch()
-            model.train()
-            order = rng.permutation(n)
-            for i in range(0, n, settings.batch):
-                with model_cache.one_job(device):
-                    _step(torch, loss, order[i : i + settings.batch].tolist(), parameters, optimizer, device)
-                rate.step()
-            model.eval()
-            report(epoch + 1, settings.epochs, message)
-            if held_out is None or not settings.patience:
-                continue
-            now = held_out()
-            if now < best:
-                best, best_state, epochs_since = now, copy.deepcopy(model.state_dict()), 0
-            else:
-                epochs_since += 1
-            if epochs_since >= settings.patience:
-                break
-    if best_state is not None:
-        model.load_state_dict(best_state)
-
-
-def _step(torch: Any, loss: Any, batch: list[int], parameters: Any, optimizer: Any, device: Any) -> None:
-    optimizer.zero_grad(set_to_none=True)
-    try:
-        loss(batch).backward()
-    except (RuntimeError, MemoryError) as error:
-        if not devices.is_memory_short(torch, error):
-            raise
-        raise TrainingMemoryError(
-            f"a training step does not fit into the memory of {device}: use fewer questions per step (batch), fewer "
-            "tokens (longest), or a smaller encoder"
-        ) from error
-    torch.nn.utils.clip_grad_norm_(parameters, _CLIP)
-    optimizer.step()
-
 
 if TYPE_CHECKING:
     import torch
@@ -178,7 +81,8 @@ class Classifier:
         *,
         held_out: tuple[Sequence[str], Sequence[int]],
         rng: np.random.Generator,
-        report: Callable[[int, int, str], None],
+        report: Report,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         """Train all weights on the cross-entropy of the labels.
 
@@ -192,17 +96,17 @@ class Classifier:
             Epochs, learning rate with its warm-up, questions per step, patience.
         held_out : (sequence of str, sequence of int)
             Questions and classes whose loss is monitored; may be empty.
-        rng : numpy.random.Generator
-        report : callable
-            Called after each epoch; it may raise to stop.
+        rng, report, checkpoint
+            See `training_loop.run`.
         """
         setattr(self.model.config, _SEEN, sorted(set(map(int, labels))))
-        fine_tune(
-            self.model, len(questions), lambda places: self._loss([questions[i] for i in places],
-                                                                  [labels[i] for i in places]),
-            settings, rng=rng, report=report, message="complexity",
-            held_out=partial(self._watch, *held_out) if len(held_out[0]) else None,
+        task = training_loop.Task(
+            self.model, len(questions),
+            training_loop.in_parts(lambda batch: self._loss([questions[i] for i in batch], [labels[i] for i in batch])),
+            "use fewer tokens (longest), or a smaller encoder", message="complexity",
+            held_out=(lambda: self._watch(*held_out)) if held_out[0] and settings.patience else None,
         )  # fmt: skip
+        training_loop.run(task, settings.schedule(), rng=rng, report=report, checkpoint=checkpoint)
 
     def save(self, folder: Path) -> None:
         """Save the classifier in the standard layout: safetensors and tokenizer."""
