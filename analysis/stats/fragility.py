@@ -29,7 +29,6 @@ from typing import Final
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from analysis.stats import bradley_terry
 from analysis.stats.bootstrap import Floats
@@ -265,7 +264,8 @@ class Board:
 
     def _fit(self, wins: Floats, start: Floats | None = None) -> Floats:
         tallies = self._tallies(wins)
-        return bradley_terry.fit(tallies, start=None if start is None else start[None], errors=False).merit[0]
+        merit: Floats = bradley_terry.fit(tallies, start=None if start is None else start[None], errors=False).merit[0]
+        return merit
 
     def _tallies(self, wins: Floats) -> bradley_terry.Tallies:
         # Rounding must not leave a weight where nothing is left.
@@ -285,7 +285,7 @@ class Board:
     @cached_property
     def _outcome(self) -> Floats:
         """Weights of the outcomes with all votes."""
-        return self._weights(self.chances, np.ones(len(self.first)))
+        return self._weights(self.chances, np.ones(len(self.first), dtype=np.int64))
 
     @cached_property
     def _wins(self) -> Floats:
@@ -295,7 +295,8 @@ class Board:
         """Return the wins of each system over each other from some comparisons, shape (n_systems, n_systems)."""
         cells = np.concatenate([self._cell[some], self._reverse_cell[some]])
         sides = np.concatenate([weights[:, 0] + weights[:, 1], weights[:, 1] + weights[:, 2]])
-        wins = np.bincount(cells, weights=sides, minlength=self.systems**2).reshape(self.systems, self.systems)
+        sums = np.bincount(cells, weights=sides, minlength=self.systems**2).astype(np.float64)
+        wins: Floats = sums.reshape(self.systems, self.systems)
         np.fill_diagonal(wins, 0.0)
         return wins
 
@@ -335,7 +336,9 @@ class Board:
     def _change(self, votes: Ints) -> tuple[Ints, Floats]:
         """Return the comparisons of some votes, and the change of their weights without these votes."""
         touched, place, removed = np.unique(self.vote_of[votes], return_inverse=True, return_counts=True)
-        log_removed = np.stack([np.bincount(place, weights=column) for column in self._log_likelihood[votes].T], axis=1)
+        log_removed = np.zeros((len(touched), _OUTCOMES))
+        for outcome in range(_OUTCOMES):
+            log_removed[:, outcome] = np.bincount(place, weights=self._log_likelihood[votes, outcome])
         kept = self._votes.sizes[touched] - removed
         left = self._weights(self._posterior(self.chances[touched], log_removed), kept)
         return touched, left - self._outcome[touched]
@@ -349,7 +352,7 @@ class Board:
         )
         return scaled
 
-    def _weights(self, chances: Floats, votes: NDArray[np.generic]) -> Floats:
+    def _weights(self, chances: Floats, votes: Ints) -> Floats:
         """Return the weights of the outcomes; 0 for comparisons without votes."""
         if self.is_hard:
             chances = np.eye(_OUTCOMES)[gold(chances)]
@@ -393,7 +396,7 @@ class Board:
         starts = votes.begins[some]
 
         def vote(comparison: Ints, number: Ints) -> Ints:
-            return votes.order[way[comparison], starts[comparison] + number]
+            return np.asarray(votes.order[way[comparison], starts[comparison] + number])
 
         return _ChoiceOfVotes.of(gain, count, begins, sizes, vote, 2.0 * lead)
 
