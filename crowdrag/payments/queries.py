@@ -76,9 +76,10 @@ def amounts(study: Study, *, now: datetime) -> dict[int, Amounts]:
     earnings, by_platform = earned(study, now=now), paid_by_platform(study)
     paid, listed = _on_lists(study, ListState.PAID), _on_lists(study, ListState.OPEN)
     keys = earnings.keys() | by_platform.keys() | paid.keys() | listed.keys()
-    return {key: Amounts(
-            earned=earnings[key], by_platform=by_platform[key], paid=paid[key], listed=listed[key]
-        ) for key in keys}
+    return {
+        key: Amounts(earned=earnings[key], by_platform=by_platform[key], paid=paid[key], listed=listed[key])
+        for key in keys
+    }
 
 
 def with_people(study: Study, found: Mapping[int, Amounts]) -> list[Balance]:
