@@ -39,7 +39,7 @@ _ASSIGNMENTS = f"""
     ) q CROSS JOIN generate_series(0, {PEOPLE} - 1) AS place CROSS JOIN LATERAL (
         SELECT now() - interval '1 minute' * (last - n) AS at, CASE
             WHEN %(runs)s AND n > last - 20 AND place > 4 THEN 'ASSIGNED'
-            WHEN %(runs)s AND n > last - 500 THEN 'SUBMITTED' ELSE 'ACCEPTED' END AS state
+            WHEN %(runs)s AND n > last - 50 THEN 'SUBMITTED' ELSE 'ACCEPTED' END AS state
     ) s
 """
 

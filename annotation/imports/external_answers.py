@@ -332,7 +332,7 @@ def _stored_values(assignments: Sequence[int]) -> dict[tuple[int, int, int, int]
     fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
     for start in range(0, len(assignments), bulk.BATCH):
         stored = Judgment.objects.filter(assignment__in=assignments[start : start + bulk.BATCH]).order_by()
-        known |= {(who, item, asked, n): value for who, item, asked, n, value in stored.values_list(*fields)}
+        known |= {(who, item, question, n): value for who, item, question, n, value in stored.values_list(*fields)}
     return known
 
 
