@@ -11,6 +11,7 @@ from .campaigns.models import (
     QuestionnaireItem,
 )
 from .imports.models import PlatformSubmission
+from .judging.judgment_sums import JudgmentSums
 from .judging.models import (
     Assignment,
     AssignmentDecision,
@@ -19,7 +20,6 @@ from .judging.models import (
     ItemConfidence,
     ItemTime,
     Judgment,
-    JudgmentSums,
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt

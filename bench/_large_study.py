@@ -20,14 +20,14 @@ ITEMS, QUESTIONS, PEOPLE = 15, 7, 10
 ASKED, EACH = 12, 5
 #: One in so many judgments is of the imported campaign.
 IMPORTED = 10
-#: A study has only a few styles: each is a row of progress and an option of every filter.
-FEW = {"api_plan_styles": 20}
+#: A study has only a few styles (each is a row of progress and an option of every filter), members and webhooks.
+FEW = {"api_plan_styles": 20, "api_members": 50, "api_webhooks": 20}
 
-_ASSIGNMENTS = """
+_ASSIGNMENTS = f"""
     INSERT INTO annotation_assignment
         (questionnaire_id, participant_id, external_id, state, is_included, assigned_at, submitted_at, seconds,
          active_seconds, pay, lease_until, comment, session)
-    SELECT q.id, (%(people)s::bigint[])[1 + (n * {each} + place * 131) %% cardinality(%(people)s::bigint[])],
+    SELECT q.id, (%(people)s::bigint[])[1 + (n * {EACH} + place * 131) %% cardinality(%(people)s::bigint[])],
         %(name)s || '-' || n || '-' || place, s.state, true, s.at - interval '15 minutes',
         CASE s.state WHEN 'ASSIGNED' THEN NULL ELSE s.at END,
         CASE s.state WHEN 'ASSIGNED' THEN NULL ELSE 600 + (n * 37 + place * 11) %% 900 END,
@@ -36,12 +36,12 @@ _ASSIGNMENTS = """
     FROM (
         SELECT id, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS last
         FROM annotation_questionnaire WHERE campaign_id = %(campaign)s
-    ) q CROSS JOIN generate_series(0, {judges} - 1) AS place CROSS JOIN LATERAL (
+    ) q CROSS JOIN generate_series(0, {PEOPLE} - 1) AS place CROSS JOIN LATERAL (
         SELECT now() - interval '1 minute' * (last - n) AS at, CASE
             WHEN %(runs)s AND n > last - 20 AND place > 4 THEN 'ASSIGNED'
-            WHEN %(runs)s AND n > last - 500 THEN 'SUBMITTED' ELSE 'ACCEPTED' END AS state
+            WHEN %(runs)s AND n > last - 50 THEN 'SUBMITTED' ELSE 'ACCEPTED' END AS state
     ) s
-""".format(each=EACH, judges=PEOPLE)
+"""
 
 _JUDGMENTS = """
     INSERT INTO annotation_judgment
@@ -55,10 +55,14 @@ _JUDGMENTS = """
     WHERE q.campaign_id = %(campaign)s
 """
 
-# Its trigger sums the judgments of each assignment.
+# What the triggers would have kept (annotation/judging/models.py).
 _SUM = """
-    UPDATE annotation_assignment a SET is_included = a.is_included
-    FROM annotation_questionnaire q WHERE q.id = a.questionnaire_id AND q.campaign_id = %(campaign)s
+    INSERT INTO annotation_judgmentsums
+        (assignment_id, campaign_id, state, is_included, stored, judgments, id_sum, answer_sum)
+    SELECT a.id, q.campaign_id, a.state, a.is_included, count(j.id), count(j.id), sum(j.id), sum(j.id * j.value)
+    FROM annotation_judgment j JOIN annotation_assignment a ON a.id = j.assignment_id
+    JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
+    WHERE q.campaign_id = %(campaign)s AND a.state <> 'ASSIGNED' GROUP BY a.id, q.campaign_id
 """
 
 _OF_WORK = (
@@ -104,14 +108,14 @@ _OF_WORK = (
     INSERT INTO studies_consent (participant_id, text_id, given_at, releases_text, releases_log, releases_timing)
     SELECT p, %(text)s, now(), true, true, true FROM unnest(%(people)s::bigint[]) p
     """,
-    """
+    f"""
     INSERT INTO annotation_liveagreement
         (campaign_id, dimension_id, alpha, low, high, items, judgments, computed_at)
     SELECT %(campaign)s, d.dimension_id, 0.2, 0.1, 0.3, 1, (
         SELECT sum(judgments) FROM annotation_judgmentsums s
-        WHERE s.campaign_id = %(campaign)s AND s.state IN ('SUBMITTED', 'ACCEPTED')) / {questions}, now()
+        WHERE s.campaign_id = %(campaign)s AND s.state IN ('SUBMITTED', 'ACCEPTED')) / {QUESTIONS}, now()
     FROM annotation_campaigndimension d WHERE d.campaign_id = %(campaign)s
-    """.format(questions=QUESTIONS),
+    """,
     """
     INSERT INTO annotation_livecompetence
         (campaign_id, participant_id, dimension_id, spam_probability, low, high, judgments, computed_at)
@@ -156,7 +160,7 @@ def create(judgments: int, others: int) -> LargeStudy:
 
 
 def _campaign(study: Study, name: str, judgments: int, *, runs: bool) -> Campaign:
-    from annotation.models import Campaign, Questionnaire, QuestionnaireItem
+    from annotation.models import Questionnaire, QuestionnaireItem
     from tests.factories import NOW, CampaignDimensionFactory, CampaignFactory, DimensionFactory
 
     campaign: Campaign = CampaignFactory(study=study, name=name, k=ASKED)
@@ -232,9 +236,6 @@ def _work(campaign: Campaign, *, runs: bool) -> None:
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(_ASSIGNMENTS, values)
         cursor.execute(_JUDGMENTS, values)
-        cursor.execute("SET LOCAL session_replication_role = origin")
         cursor.execute(_SUM, values)
-        if runs:
-            cursor.execute("SET LOCAL session_replication_role = replica")
-            for statement in _OF_WORK:
-                cursor.execute(statement, values)
+        for statement in _OF_WORK if runs else ():
+            cursor.execute(statement, values)

@@ -1,8 +1,9 @@
-"""Lists of the API and of pages, of a study with a million judgments: a page at a time, first and far down.
+"""Every page of a study and every list of the API, of a study with a million judgments: first pages and far down.
 
+The addresses come from the URL configuration (`_addresses.py`), so a new page is measured without being named here.
 Separate database and broker, gunicorn as in `crowdrag up`, one request at a time. Environment variables:
 CROWDRAG_BENCH_JUDGMENTS, the number of judgments (1,000,000); CROWDRAG_BENCH_OTHERS, the number of all other rows
-(1,000); CROWDRAG_BENCH_REQUESTS, the requests per list (40).
+(1,000); CROWDRAG_BENCH_REQUESTS, the requests per address (20); CROWDRAG_BENCH_ONLY, a part of the names to measure.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -20,35 +21,18 @@ from bench._system import system, web
 from crowdrag.runtime.data_folder import DataFolder
 
 if TYPE_CHECKING:
-    from crowdrag.studies.models import Study, User
+    from bench._addresses import Addresses
+    from bench._large_study import LargeStudy
+    from crowdrag.studies.models import User
     from tests.writing.editor.served_editor import Server
 
 JUDGMENTS = int(os.environ.get("CROWDRAG_BENCH_JUDGMENTS", "1000000"))
-REQUESTS = int(os.environ.get("CROWDRAG_BENCH_REQUESTS", "40"))
-LIMIT, PATIENCE = 0.100, 20.0
-# As in the paper: 15 pairs with seven questions each, but ten judges per pair. OTHERS rows of everything else.
-ITEMS, QUESTIONS, PEOPLE = 15, 7, 10
 OTHERS = int(os.environ.get("CROWDRAG_BENCH_OTHERS", "1000"))
-#: A study has only a few styles: each is a row of progress and an option of every filter. PAGES are the URL names of
-#: pages that grow with the number of judgments.
-FEW = {"api_plan_styles": 20}
-PAGES = ("study", "topics", "campaigns", "campaign", "review_queue", "writing_progress", "runs")
-_JUDGMENTS = """
-    INSERT INTO annotation_judgment
-        (assignment_id, item_id, dimension_id, value, repeat, justification, judged_at, revision, external_id)
-    SELECT a.id, e.item_id, d.id, (a.id + e.item_id + d.id) %% 3 - 1, 0, 'Why, in some words.', now(), 1, ''
-    FROM annotation_assignment a
-    JOIN annotation_questionnaire q ON q.id = a.questionnaire_id
-    JOIN annotation_questionnaireitem e ON e.questionnaire_id = q.id
-    JOIN annotation_campaigndimension d0 ON d0.campaign_id = q.campaign_id
-    JOIN annotation_dimension d ON d.id = d0.dimension_id
-    WHERE q.campaign_id = %s
-"""
-
-_SUM = """
-    UPDATE annotation_assignment a SET is_included = a.is_included
-    FROM annotation_questionnaire q WHERE q.id = a.questionnaire_id AND q.campaign_id = %s
-"""
+REQUESTS = int(os.environ.get("CROWDRAG_BENCH_REQUESTS", "20"))
+ONLY = os.environ.get("CROWDRAG_BENCH_ONLY", "")
+LIMIT, PATIENCE, WARM = 0.100, 60.0, 3
+#: The share of addresses with GET that the made-up study has rows for. The row says which others there are.
+OPENED = 0.75
 
 
 def run() -> Iterator[dict]:
@@ -60,14 +44,37 @@ def run() -> Iterator[dict]:
 def _measured(folder: DataFolder) -> Iterator[dict]:
     from django.db import connection
 
+    from annotation.progress import answer_tallies, figures
+    from bench._addresses import find_addresses
+    from bench._large_study import create
+    from tests.factories import NOW
+
     began = time.perf_counter()
-    addresses, user = _study()
+    large = create(JUDGMENTS, OTHERS)
+    # What the sweep keeps within a minute.
+    answer_tallies.refresh_due(now=NOW)
+    figures.refresh_due(now=NOW)
     made = time.perf_counter() - began
     with web(folder) as server:
-        headers = _headers(user, server)
+        headers = _headers(large.owner, server)
         connection.close()
-        for name, address in sorted(addresses.items()):
-            yield _row(name, *_asked(server, address, headers), made)
+        found = find_addresses(large, _asks(server, headers))
+        yield _row_of_addresses(found)
+        connection.close()
+        for name, address in sorted((found.opened | _filters(large)).items()):
+            if ONLY in name:
+                yield _row(name, *_asked(server, address, headers), made)
+
+
+def _row_of_addresses(found: Addresses) -> dict[str, Any]:
+    names = {name.split(",")[0] for name in found.opened}
+    return {
+        "name": "pages and endpoints of a study that were opened, of those that take GET and send no file",
+        "ratio": len(names) / (len(names) + len(found.missing)),
+        "target": OPENED,
+        "detail": f"{len(names)} opened; files: {', '.join(found.downloads)}; nothing to show in this study: "
+        f"{', '.join(found.missing)}",
+    }
 
 
 def _row(name: str, seconds: list[float], rows: int, made: float) -> dict[str, Any]:
@@ -82,11 +89,27 @@ def _row(name: str, seconds: list[float], rows: int, made: float) -> dict[str, A
     }
 
 
+def _asks(server: Server, headers: dict[str, str]) -> Callable[[str], tuple[int, bool]]:
+    """Return a function that requests an address: its status, and whether it sends a file."""
+
+    def ask(address: str) -> tuple[int, bool]:
+        line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        try:
+            line.request("GET", address, headers=headers)
+            answer = line.getresponse()
+            answer.read()
+            return answer.status, "attachment" in answer.headers.get("Content-Disposition", "")
+        finally:
+            line.close()
+
+    return ask
+
+
 def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[float], int]:
     """Request a list repeatedly, following its pages. Return the durations and the number of rows on the first page."""
     line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     seconds, rows, following = [], 0, address
-    for n in range(REQUESTS + 3):
+    for n in range(REQUESTS + WARM):
         began = time.perf_counter()
         line.request("GET", following, headers=headers)
         try:
@@ -95,53 +118,28 @@ def _asked(server: Server, address: str, headers: dict[str, str]) -> tuple[list[
             return [PATIENCE, PATIENCE], rows
         body = answer.read()
         took = time.perf_counter() - began
-        assert answer.status == 200, (address, answer.status, body[:300])
-        if n >= 3:  # by then, each process has compiled everything
+        assert answer.status in {200, 301, 302}, (address, answer.status, body[:300])
+        if n >= WARM:  # by then, each process has compiled everything
             seconds.append(took)
         if address.startswith("/api/"):
             page = json.loads(body)
-            rows = rows or len(page["results"])
-            told = urlsplit(page["next"] or address)
-            following = f"{told.path}?{told.query}"
+            if isinstance(page, dict) and "next" in page:
+                rows = rows or len(page["results"])
+                told = urlsplit(page["next"] or address)
+                following = f"{told.path}?{told.query}"
     line.close()
     return seconds, rows
 
 
-def _study() -> tuple[dict[str, str], User]:
-    """Create a study with many judgments and other rows. Return the URLs of its lists, and its owner."""
+def _filters(large: LargeStudy) -> dict[str, str]:
+    """Return the list of judgments with filters that match nearly all, few, or none."""
     from django.urls import reverse
 
-    from analysis.tables.run_tables import ANALYSIS
-    from crowdrag.jobs.enums import RunState
-    from crowdrag.jobs.models import Run
-    from crowdrag.studies.enums import Role
-    from tests.api.rows import ROWS
-    from tests.factories import MembershipFactory, StudyFactory
-
-    study = StudyFactory(slug="million")
-    user = MembershipFactory(study=study, role=Role.OWNER).user
-    found = {"api_studies": reverse("api_studies")}
-    for name, make in ROWS.items():
-        more = make(study, FEW.get(name, OTHERS))
-        found[name] = reverse(name, kwargs={"study": study.slug, **more})
-    # The made-up runs have no results for the overview to show.
-    Run.objects.filter(study=study, kind=ANALYSIS, snapshot=None).update(state=RunState.CANCELLED)
-    campaign = _judgments(study)
-    found["api_assignments"] = reverse("api_assignments", kwargs={"study": study.slug, "campaign": campaign})
-    for name, given in _filters(campaign).items():
-        found[f"api_judgments, {name}"] = f"{found['api_judgments']}?{given}"
-    for name in PAGES:
-        named = {"campaign_id": campaign} if name == "campaign" else {}
-        found[f"page {name}"] = reverse(name, kwargs={"slug": study.slug, **named})
-    return found, user
-
-
-def _filters(campaign: int) -> dict[str, str]:
-    """Filters for the list of judgments that match nearly all, few, or none."""
-    return {
-        "of the campaign": f"campaign={campaign}",
-        "of one question": "dimension=question-0",
-        "of one person": "participant=judge-5",
+    listed = reverse("api_judgments", args=[large.study.slug])
+    filters = {
+        "of the campaign": f"campaign={large.running.pk}",
+        "of one question": "dimension=running-question-0",
+        "of one person": "participant=running-5",
         "of one question that nobody asked": "dimension=none",
         "of one topic": "topic=no-such-topic",
         "of models": "judges=MODEL",
@@ -149,59 +147,7 @@ def _filters(campaign: int) -> dict[str, str]:
         "that do not": "counted=false",
         "as many as may be": "limit=200",
     }
-
-
-def _judgments(study: Study) -> int:
-    """Create a campaign with this number of submitted judgments; return its key."""
-    from django.db import connection, transaction
-
-    from annotation.enums import AssignmentState
-    from annotation.models import Assignment, Item, Pair, Questionnaire, QuestionnaireItem
-    from crowdrag.studies.enums import ParticipantKind
-    from crowdrag.studies.models import Participant
-    from tests.factories import NOW, CampaignDimensionFactory, CampaignFactory, DimensionFactory
-    from writing.models import Response
-
-    campaign = CampaignFactory(study=study)
-    for n in range(QUESTIONS):
-        CampaignDimensionFactory(campaign=campaign, dimension=DimensionFactory(study=study, name=f"question-{n}"))
-    lists = -(-JUDGMENTS // (ITEMS * QUESTIONS * PEOPLE))
-    taken = set(Pair.objects.filter(study=study).values_list("a", "b"))
-    texts = list(Response.objects.filter(study=study).order_by("topic", "pk")[:1000])
-    near = [(a, b) for place, a in enumerate(texts) for b in texts[place + 1 : place + 40] if a.topic_id == b.topic_id]
-    free = [(a, b) for a, b in near if (a.pk, b.pk) not in taken][: lists * ITEMS]
-    pairs = Pair.objects.bulk_create(Pair(study=study, a=a, b=b) for a, b in free)
-    items = Item.objects.bulk_create(Item(campaign=campaign, pair=pair, topic_id=pair.a.topic_id) for pair in pairs)
-    given = Questionnaire.objects.bulk_create(
-        Questionnaire(campaign=campaign, external_id=f"q{n}", created_at=NOW, position=n) for n in range(lists)
-    )
-    QuestionnaireItem.objects.bulk_create(
-        QuestionnaireItem(questionnaire=one, item=items[(n * ITEMS + place) % len(items)], position=place)
-        for n, one in enumerate(given)
-        for place in range(ITEMS)
-    )
-    people = Participant.objects.bulk_create(
-        Participant(study=study, external_id=f"judge-{n}", kind=ParticipantKind.CROWD, created_at=NOW)
-        for n in range(lists * 2)
-    )
-    Assignment.objects.bulk_create(
-        Assignment(
-            questionnaire=one, participant=people[(n * 7 + place) % len(people)], external_id=f"a{n}-{place}",
-            state=AssignmentState.ACCEPTED if n % 10 else AssignmentState.SUBMITTED, submitted_at=NOW, seconds=600.0,
-        )
-        for n, one in enumerate(given)
-        for place in range(PEOPLE)
-    )  # fmt: skip
-    with transaction.atomic(), connection.cursor() as cursor:
-        # The inserted rows satisfy the triggers by construction; checking each would take most of the time.
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        cursor.execute(_JUDGMENTS, [campaign.pk])
-        cursor.execute("SET LOCAL session_replication_role = origin")
-        # Its trigger sums the judgments of each assignment.
-        cursor.execute(_SUM, [campaign.pk])
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    return int(campaign.pk)
+    return {f"api_judgments, {name}": f"{listed}?{query}" for name, query in filters.items()}
 
 
 def _headers(user: User, server: Server) -> dict[str, str]:

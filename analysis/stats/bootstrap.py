@@ -95,8 +95,8 @@ def median_resamples(values: ArrayLike, resamples: int, rng: np.random.Generator
 
     The rank of the k-th smallest of n draws with replacement from n sorted values is the k-th smallest of n uniform
     numbers, times n, rounded up. That order statistic has the Beta(k, n - k + 1) distribution, and given it, the next
-    one is the smallest of n - k numbers above it (David and Nagaraja, Order Statistics, 2003, sections 2.1 and 2.5). The
-    medians so have the same distribution as those of drawn resamples, in time independent of n.
+    one is the smallest of n - k numbers above it (David and Nagaraja, Order Statistics, 2003, sections 2.1 and 2.5).
+    So the medians have the same distribution as those of drawn resamples, in time that does not grow with n.
 
     Parameters
     ----------

@@ -26,5 +26,5 @@ def look_up(name: str, campaign: Campaign, compute: Callable[[], T]) -> T:
         return compute()
     terms: list[Any] = [getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields]
     key = f"campaign-{name}-{campaign.pk}-{hash(repr((terms, drawn)))}"
-    found: T = cache.get_or_set(key, compute, SECONDS)  # type: ignore[assignment]
-    return found
+    result: T = cache.get_or_set(key, compute, SECONDS)  # type: ignore[assignment]
+    return result

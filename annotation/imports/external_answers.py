@@ -288,11 +288,7 @@ _COLUMNS: Final = (
 
 
 def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problems: Problems) -> tuple[int, int]:
-    known: dict[tuple[int, int, int, int], int] = {}
-    stored = Judgment.objects.filter(item__campaign=rows.campaign).order_by("id")
-    fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
-    for assignment_id, item_id, dimension_id, repeat, value_there in stored.values_list(*fields).iterator(10_000):
-        known[assignment_id, item_id, dimension_id, repeat] = value_there
+    known = _stored_values(sorted({rows.assignments[each.questionnaire, each.participant].pk for each in answers}))
     # A campaign keeps the versions of its questions.
     campaign_dimensions = list(rows.campaign.campaign_dimensions.select_related("dimension").order_by("position", "id"))
     dimensions = {entry.dimension.name: entry.dimension for entry in campaign_dimensions}
@@ -325,6 +321,19 @@ def _store_judgments(rows: _Rows, plan: Plan, answers: Sequence[Answer], problem
                 missing.append((*key, value, reason, judged_at, answer.external_id, 1))
     problems.refuse_any()
     return bulk.copy(Judgment, _COLUMNS, missing), unchanged
+
+
+def _stored_values(assignments: Sequence[int]) -> dict[tuple[int, int, int, int], int]:
+    """Return the stored values of these assignments by assignment, item, dimension and repetition.
+
+    Only theirs, found by an index: the campaign, or the database, may have millions of others.
+    """
+    known: dict[tuple[int, int, int, int], int] = {}
+    fields = ("assignment_id", "item_id", "dimension_id", "repeat", "value")
+    for start in range(0, len(assignments), bulk.BATCH):
+        stored = Judgment.objects.filter(assignment__in=assignments[start : start + bulk.BATCH]).order_by()
+        known |= {(who, item, question, n): value for who, item, question, n, value in stored.values_list(*fields)}
+    return known
 
 
 def _contradiction(stored: int, value: int, dimension: Dimension) -> tuple[str, str] | None:

@@ -102,7 +102,7 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
 
 
 def _read(campaign: Campaign) -> Ints:
-    """Return the judgments that count, shape (n, 6): dimension and `_COLUMNS`. A portion at a time as Python objects."""
+    """Return the judgments that count, shape (n, 6): dimension and `_COLUMNS`. Few at a time are Python objects."""
     rows = iter(_rows(campaign).order_by().values_list("dimension_id", *_COLUMNS).iterator(chunk_size=PORTION))
     parts: list[Ints] = []
     while part := list(islice(rows, PORTION)):

@@ -1,10 +1,10 @@
 """Summaries of campaigns, for the list and the study's home page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,7 +17,7 @@ from writing.models import Response
 
 from ..enums import CampaignState
 from ..judging import claims, slots
-from ..models import Assignment, Campaign, Dimension, Slot
+from ..models import Assignment, Campaign, Dimension
 from . import answer_tallies, figures
 from .campaign_rows import CampaignRows
 from .overview import Phase, phase

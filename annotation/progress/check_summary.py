@@ -9,7 +9,6 @@ from ..models import Assignment, Campaign
 from ..quality import check_results
 from .judges import HANDED_IN
 
-
 #: The number of questionnaires whose results are read together.
 TOGETHER: Final = 2_000
 

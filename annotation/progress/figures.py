@@ -30,8 +30,8 @@ from ..models import (
     Slot,
     TrainingAnswer,
 )
-from . import queries, time_left, wages
 from . import judges as progress_judges
+from . import queries, time_left, wages
 from .campaign_rows import CampaignRows
 from .check_summary import CheckSummary, check_summary
 from .costs import Spending, spending
@@ -151,9 +151,10 @@ def keep(campaign: Campaign, rows: CampaignRows, now: datetime) -> ProgressFigur
 def _kept(campaign: Campaign, rows: CampaignRows, now: datetime, *columns: str) -> ProgressFigures | None:
     """Return these columns of a campaign's kept figures, computed now if there are none; None if it is small."""
     kept = ProgressFigures.objects.filter(campaign=campaign).only(*columns).first()
-    if kept is None and Assignment.objects.filter(questionnaire__campaign=campaign).order_by()[MANY - 1 : MANY].exists():
-        return keep(campaign, rows, now)
-    return kept
+    if kept is not None:
+        return kept
+    assignments = Assignment.objects.filter(questionnaire__campaign=campaign).order_by()
+    return keep(campaign, rows, now) if assignments[MANY - 1 : MANY].exists() else None
 
 
 def _mark(campaign: Campaign, now: datetime) -> dict[str, Any]:

@@ -133,9 +133,9 @@ def judges(rows: Iterable[AssignmentFacts], competence: Iterable[LiveCompetence]
 def judges_of(campaign: Campaign, keys: Sequence[int]) -> list[JudgeSummary]:
     """Return these judges of a campaign, in this order."""
     competence = LiveCompetence.objects.filter(campaign=campaign, participant__in=keys)
-    found = judges(load_assignments(campaign, participants=keys), competence.order_by("participant", "dimension"))
+    summaries = judges(load_assignments(campaign, participants=keys), competence.order_by("participant", "dimension"))
     rank = {key: position for position, key in enumerate(keys)}
-    return sorted(found, key=lambda judge: rank[judge.pk])
+    return sorted(summaries, key=lambda judge: rank[judge.pk])
 
 
 def trust(competence: LiveCompetence) -> JudgeTrust:

@@ -173,8 +173,8 @@ def count_states(questionnaires: Sequence[Questionnaire]) -> list[StateCounts]:
     """Return the counts of these questionnaires, in order, with two queries."""
     keys = [each.pk for each in questionnaires]
     slots = Slot.objects.filter(questionnaire__in=keys).order_by().values_list("questionnaire")
-    asked = dict(slots.annotate(n=Count("pk")))
-    counts = {each.pk: StateCounts(each.external_id, asked.get(each.pk, 0)) for each in questionnaires}
+    planned = dict(slots.annotate(n=Count("pk")))
+    counts = {each.pk: StateCounts(each.external_id, planned.get(each.pk, 0)) for each in questionnaires}
     states = Assignment.objects.filter(questionnaire__in=keys).order_by().values_list("questionnaire", "state")
     for questionnaire, state, number in states.annotate(n=Count("pk")):
         counts[questionnaire].counts[state] = number

@@ -97,18 +97,18 @@ def quality(request: HttpRequest, study: Study, campaign_id: int) -> HttpRespons
     context["has_judgments"] = context["judgments"] > 0
     if context["phase"] not in STILL:
         now = timezone.now()
-        found = overview.overview(campaign, now)
-        page = Paginator(figures.judge_order(campaign, found.rows, now), JUDGES_PER_PAGE).get_page(
+        progress = overview.overview(campaign, now)
+        page = Paginator(figures.judge_order(campaign, progress.rows, now), JUDGES_PER_PAGE).get_page(
             request.GET.get("page")
         )
         context |= {
-            "found": found,
-            "phase": found.phase,
-            "has_judgments": any(found.whole.counts[state] for state in HANDED_IN),
+            "found": progress,
+            "phase": progress.phase,
+            "has_judgments": any(progress.whole.counts[state] for state in HANDED_IN),
             "page": page,
-            "checks": figures.check_results(campaign, found.rows, now),
+            "checks": figures.check_results(campaign, progress.rows, now),
             "judges": judge_flags.with_flags(judges_of(campaign, list(page)), campaign),
-            "dimensions_judged": [each.dimension for each in found.agreement],
+            "dimensions_judged": [each.dimension for each in progress.agreement],
         }
     return render(request, "annotation/progress/quality.html", context)
 
@@ -183,15 +183,15 @@ def _role(request: HttpRequest) -> Role:
 
 
 def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
-    found = overview.overview(campaign, timezone.now())
+    progress = overview.overview(campaign, timezone.now())
     page = Paginator(queries.questionnaires_of(campaign), PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = queries.count_states(page.object_list)
     return {
         "campaign": campaign,
-        "found": found,
-        "phase": found.phase,
+        "found": progress,
+        "phase": progress.phase,
         "page": page,
-        "pace": found.pace if found.phase == overview.Phase.OPEN else None,
+        "pace": progress.pace if progress.phase == overview.Phase.OPEN else None,
     }
 
 

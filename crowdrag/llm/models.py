@@ -326,9 +326,7 @@ class Attempt(models.Model):
 
     call = models.ForeignKey(Call, models.SET_NULL, null=True, related_name="attempts", db_index=False)
     # The study that pays; empty: an operator's check.
-    study = models.ForeignKey(
-        Study, models.CASCADE, null=True, blank=True, related_name="attempts", db_index=False
-    )
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="attempts", db_index=False)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="attempts")
     number = models.PositiveIntegerField("number")
     fence = models.PositiveIntegerField()

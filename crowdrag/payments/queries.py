@@ -67,8 +67,8 @@ class Totals:
 
 def balances(study: Study, *, now: datetime, only: Collection[int] | None = None) -> list[Balance]:
     """Return the balance of everybody with earnings or payments, by pseudonym."""
-    found = amounts(study, now=now)
-    return with_people(study, found if only is None else {key: found[key] for key in found.keys() & set(only)})
+    rows = amounts(study, now=now)
+    return with_people(study, rows if only is None else {key: rows[key] for key in rows.keys() & set(only)})
 
 
 def amounts(study: Study, *, now: datetime) -> dict[int, Amounts]:
@@ -76,17 +76,18 @@ def amounts(study: Study, *, now: datetime) -> dict[int, Amounts]:
     earnings, by_platform = earned(study, now=now), paid_by_platform(study)
     paid, listed = _on_lists(study, ListState.PAID), _on_lists(study, ListState.OPEN)
     keys = earnings.keys() | by_platform.keys() | paid.keys() | listed.keys()
-    return {key: Amounts(
-            earned=earnings[key], by_platform=by_platform[key], paid=paid[key], listed=listed[key]
-        ) for key in keys}
+    return {
+        key: Amounts(earned=earnings[key], by_platform=by_platform[key], paid=paid[key], listed=listed[key])
+        for key in keys
+    }
 
 
-def with_people(study: Study, found: Mapping[int, Amounts]) -> list[Balance]:
+def with_people(study: Study, rows: Mapping[int, Amounts]) -> list[Balance]:
     """Return balances with the participants whose amounts these are, by pseudonym."""
-    people = Participant.objects.filter(study=study, pk__in=found)
+    people = Participant.objects.filter(study=study, pk__in=rows)
     on_prolific = set(payable_on_prolific(people).values_list("pk", flat=True))
     return [
-        Balance(**asdict(found[person.pk]), participant=person, is_on_prolific=person.pk in on_prolific)
+        Balance(**asdict(rows[person.pk]), participant=person, is_on_prolific=person.pk in on_prolific)
         for person in people.order_by("external_id", "pk")
     ]
 

@@ -129,9 +129,9 @@ class Writers(ListEndpoint):
         return writers_of_study(self)
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        """Return a page of people, each with what is reckoned of them: from all tasks of the study, at once."""
+        """Return a page of people, each with what is computed from their tasks, at once."""
         people = super().paginate_queryset(queryset)
-        known = overview.writers(self.study)
+        known = overview.writers(self.study, [person.pk for person in people or []])
         for person in people or []:
             person.known = known.get(person.pk) or wages.WriterPay(person.pk, person.external_id)
         return people

@@ -3,7 +3,7 @@
 Amounts are in minor units of the study's currency.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -145,10 +145,10 @@ def overview(study: Study) -> Overview:
     )
 
 
-def writers(study: Study) -> dict[int, wages.WriterPay]:
-    """Return the responses and earnings of all writers who have claimed a task, by participant key."""
+def writers(study: Study, people: Collection[int]) -> dict[int, wages.WriterPay]:
+    """Return the responses and earnings of those of these people who have claimed a task, by participant key."""
     plan = services.get_plan(study)
-    tasks = queries.load_tasks(study)
+    tasks = queries.load_tasks(study, participants=people)
     everybody = wages.pay_of_writers(tasks, wages.pay_of_responses(tasks), plan.wage_floor if plan else None)
     return {writer.pk: writer for writer in everybody}
 

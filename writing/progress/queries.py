@@ -1,6 +1,6 @@
 """A study's tasks for the progress page, and their counts by style."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -86,12 +86,12 @@ class TaskGroup:
     n_with_pay: int
 
 
-def load_tasks(study: Study) -> list[TaskFacts]:
-    """Return the study's tasks in order of creation; always one query."""
-    return [
-        TaskFacts(*values)
-        for values in with_paid(WritingTask.objects.filter(study=study)).order_by("pk").values_list(*FIELDS)
-    ]
+def load_tasks(study: Study, *, participants: Collection[int] | None = None) -> list[TaskFacts]:
+    """Return the study's tasks in order of creation, all or those of some participants; always one query."""
+    tasks = WritingTask.objects.filter(study=study)
+    if participants is not None:
+        tasks = tasks.filter(participant__in=participants)
+    return [TaskFacts(*values) for values in with_paid(tasks).order_by("pk").values_list(*FIELDS)]
 
 
 def count_groups(study: Study) -> list[TaskGroup]:

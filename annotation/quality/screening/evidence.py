@@ -84,10 +84,10 @@ def _answers(
 ) -> dict[int, list[Answer]]:
     """Return each assignment's answers in the order of the page."""
     by_key = {each.pk: each for each in assignments}
-    asked = CampaignDimension.objects.filter(campaign__in={each.questionnaire.campaign_id for each in assignments})
-    places = {
-        (campaign, dimension): place
-        for campaign, dimension, place in asked.values_list("campaign", "dimension", "position")
+    questions = CampaignDimension.objects.filter(campaign__in={each.questionnaire.campaign_id for each in assignments})
+    ranks = {
+        (campaign, dimension): rank
+        for campaign, dimension, rank in questions.values_list("campaign", "dimension", "position")
     }
     rows = list(
         Judgment.objects.filter(assignment__in=by_key, repeat=0)
@@ -101,9 +101,9 @@ def _answers(
     for who, item, dimension, value in rows:
         questionnaire = by_key[who].questionnaire
         position = placements.get(questionnaire.pk, {}).get(item, (0, 0))[0]
-        place = places.get((questionnaire.campaign_id, dimension), 0)
-        answers[who].append((position, place, Answer(item, dimension, value, options[dimension])))
-    return {who: [each[2] for each in sorted(given, key=lambda each: each[:2])] for who, given in answers.items()}
+        rank = ranks.get((questionnaire.campaign_id, dimension), 0)
+        answers[who].append((position, rank, Answer(item, dimension, value, options[dimension])))
+    return {who: [each[2] for each in sorted(judged, key=lambda each: each[:2])] for who, judged in answers.items()}
 
 
 def _others(items: set[int]) -> dict[Question, Counter[int]]:

@@ -31,7 +31,7 @@ def test_campaigns_take_the_same_queries_for_one_and_three(member, client, count
     for _ in range(count):
         CampaignFactory(study=member.study)
     CampaignFactory()  # of another study
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         answer = client.get(f"/studies/{member.study.slug}/campaigns/")
     assert len(answer.context["campaigns"]) == count
     assert b"data-sortable" in answer.content

@@ -68,7 +68,8 @@ def test_counts_are_those_of_what_happened() -> None:
     assert whole.counts == states | {S.ASSIGNED: 3, S.TIMED_OUT: 1}
     assert (whole.planned, whole.collected, whole.in_work, whole.free, whole.assigned_total) == (8, 2, 3, 3, 8)
     assert whole.free == here.free()
-    assert [(each.planned, each.collected + each.in_work + each.free) for each in found.rows.questionnaires] == [(4, 4)] * 2
+    places = [(each.planned, each.collected + each.in_work + each.free) for each in found.rows.questionnaires]
+    assert places == [(4, 4)] * 2
     rates = {each.name: (each.count, each.share.n, each.share.estimate) for each in found.rates}
     assert rates["returned"] == (1, 5, 0.2)
     assert rates["timed_out"] == (1, 5, 0.2)

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.db.models import Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -32,6 +33,19 @@ LATER = NOW + HOUR
 
 def refresh(here: open_campaign.World, seed: int = 0, now=LATER) -> services.LiveFigures:
     return services.refresh(campaign=here.campaign, now=now, rng=np.random.default_rng(seed))
+
+
+def test_very_many_judgments_are_not_computed_again_at_once(monkeypatch) -> None:
+    here = open_campaign.world(topics=1, k=2)
+    screened.handed_in(here, start=NOW)
+    refresh(here)
+    screened.handed_in(here, start=LATER)
+    assert services.due(now=LATER) == [here.campaign]
+    monkeypatch.setattr(services, "MANY", 1)
+    monkeypatch.setattr(services, "WAIT", MINUTE)
+    judgments = LiveAgreement.objects.aggregate(n=Sum("judgments"))["n"]
+    assert services.due(now=LATER + (judgments - 1) * MINUTE) == []
+    assert services.due(now=LATER + judgments * MINUTE) == [here.campaign]
 
 
 def agreement(here: open_campaign.World, dimension: int = 0) -> LiveAgreement:
@@ -187,7 +201,7 @@ def test_the_same_judgments_give_the_same_figures() -> None:
 def test_only_what_changed_is_computed_again() -> None:
     here, still = two_judges(alternating), open_campaign.world(topics=1)
     assert still.campaign.state == CampaignState.OPEN
-    assert services.due() == [here.campaign]
+    assert services.due(now=LATER) == [here.campaign]
     assert services.refresh_due(now=LATER) == 1
     assert services.refresh_due(now=LATER + MINUTE) == 0
     assert agreement(here).computed_at == LATER
@@ -218,7 +232,7 @@ def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None
     services.refresh_due(now=LATER)
     # Handed in before the figures were computed, by a transaction that was open then.
     other = screened.handed_in(here, start=NOW, after=MINUTE)
-    assert services.due() == [here.campaign]
+    assert services.due(now=LATER) == [here.campaign]
     # Others of the same number are seen by what became of them.
     services.refresh_due(now=LATER)
     decisions.reject(assignment=done, reason="All the same.", by=here.member(), now=LATER + MINUTE)
