@@ -157,6 +157,8 @@ class Terms:
     def _squares(self, clusters: Sequence[NDArray[Any]]) -> float:
         """Sum the squares of the cluster sums; each term belongs to one cluster of each list of numbers."""
         numbers = [self._of(column) for column in clusters]
+        if len(numbers) == 1:
+            return _sum_of_squares(self.value, numbers[0])
         return _sum_of_squares(np.tile(self.value, len(numbers)), np.concatenate(numbers))
 
 
