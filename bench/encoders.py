@@ -132,7 +132,7 @@ def _in_turn(ours: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float,
 
 
 def _row(name: str, ratio: float, detail: str) -> dict:
-    return {"name": name, "ratio": ratio, "target": 1, "detail": detail}
+    return {"name": name, "ratio": float(ratio), "target": 1, "detail": detail}
 
 
 def _theirs(

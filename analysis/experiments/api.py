@@ -16,10 +16,12 @@ from crowdrag.api.problems import Problem
 from crowdrag.api.serializers import RequestBody
 from crowdrag.jobs import kinds
 from crowdrag.jobs.api import Started as StartedRow
+from crowdrag.jobs.enums import RunState
 from crowdrag.studies.enums import Role
 
+from ..rag.retrieval.index_library import MissingIndexError
 from ..tables import run_tables
-from . import experiment, services
+from . import experiment, index_runs, services
 from .experiment import BadParameterError, Experiment
 from .question_sets import BadCollectionError
 
@@ -225,6 +227,54 @@ class Started(Ordering):
             raise _refused(error.problems[0]["message"], "#/collection") from None
         where = request.build_absolute_uri(reverse("api_run", args=[self.study.slug, run.key]))
         return Response(StartedRow(run).data, status=202, headers={"Location": where})
+
+
+class IndexRow(serializers.Serializer[Any]):
+    """A search index of a corpus, complete or being built."""
+
+    key = serializers.CharField(help_text="Identifies a complete index. Empty if it is not complete.")
+    corpus = serializers.CharField(help_text="Name of the corpus file.")
+    retriever = serializers.CharField(source="choice", help_text="Name of the retriever with its settings.")
+    sha256 = serializers.CharField(help_text="SHA-256 of the corpus file.")
+    state = serializers.ChoiceField(choices=RunState.choices, help_text="State of the run that builds it.")
+    passages = serializers.IntegerField(source="documents", allow_null=True)
+    bytes = serializers.IntegerField(source="size", allow_null=True, help_text="Size of its files.")
+    built_at = serializers.DateTimeField(allow_null=True)
+    run = serializers.UUIDField(source="run.key", help_text="Key of the run.")
+
+
+class IndexesRow(serializers.Serializer[Any]):
+    """The search indexes of a study."""
+
+    results = IndexRow(many=True)
+
+
+class Indexes(Endpoint):
+    """The search indexes of a study."""
+
+    needs: ClassVar = {"GET": Need(Role.VIEWER)}
+    serializer_class = IndexesRow
+
+    def get(self, request: Request, study: str) -> Response:
+        """List the search indexes that runs of the study built or are building, the newest run first."""
+        return Response(IndexesRow({"results": index_runs.of_study(self.study)}).data)
+
+
+class OneIndex(Endpoint):
+    """A search index of a study."""
+
+    needs: ClassVar = {"DELETE": STARTED}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, study: str, key: str) -> Response:
+        """Delete a search index. Experiments that search the corpus then need a new one, or read the whole corpus."""
+        try:
+            index_runs.delete(self.study, key)
+        except MissingIndexError:
+            raise Problem("not-found") from None
+        except BadParameterError as error:
+            raise _refused(str(error), "") from None
+        return Response(status=204)
 
 
 def _row(offered: Experiment) -> dict[str, Any]:

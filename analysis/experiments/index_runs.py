@@ -1,9 +1,13 @@
-"""Runs that build the index of a corpus: first the places of its documents, then its parts, then the whole."""
+"""Runs that build the index of a corpus: first the places of its documents, then its parts, then the whole.
+
+And the indexes that the runs of a study built or are building.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,7 @@ from analysis.rag.retrieval.index_library import IndexEntry, IndexOrder, Missing
 from analysis.rag.retrieval.search import NoDocumentsError
 from analysis.rag.retrieval.search_server import SERVERS, SearchServerError
 from crowdrag.jobs import kinds, lifecycle
-from crowdrag.jobs.enums import Queue
+from crowdrag.jobs.enums import Queue, RunState
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study, User
 
@@ -57,6 +61,77 @@ def start(order: IndexOrder, corpus: Path, *, study: Study, by: User | None = No
 def order_of(run: Run) -> IndexOrder:
     """Return the order of a run."""
     return IndexOrder(**run.parameters["order"])
+
+
+@dataclass(frozen=True)
+class StudyIndex:
+    """An index of a study: complete, or what a run is to build.
+
+    Attributes
+    ----------
+    corpus, choice, sha256
+        As in its order.
+    run : Run
+        The run that built it, builds it or failed.
+    key : str
+        Key of a complete index; "" for none.
+    documents, size : int or None
+        Number of passages and bytes of a complete index.
+    built_at : datetime or None
+    """
+
+    corpus: str
+    choice: str
+    sha256: str
+    run: Run
+    key: str = ""
+    documents: int | None = None
+    size: int | None = None
+    built_at: datetime | None = None
+
+    @property
+    def state(self) -> str:
+        """State of the run."""
+        return RunState.DONE if self.key else self.run.state
+
+
+def of_study(study: Study) -> list[StudyIndex]:
+    """Return the indexes that runs of a study built, or are to build, the newest run first.
+
+    Any study can use an index, but those of other studies are not listed: names of files may say what they work on.
+    """
+    entries = {entry.run: entry for entry in retrievers.library().entries() if entry.run}
+    indexes = []
+    for run in study.runs.filter(kind__in=(KIND, MODEL_KIND)).newest_first():
+        if (entry := entries.get(str(run.key))) is not None:
+            indexes.append(StudyIndex(
+                entry.corpus, entry.choice, entry.sha256, run, entry.key, entry.documents, entry.size,
+                datetime.fromisoformat(entry.built_at),
+            ))  # fmt: skip
+        elif run.state != RunState.DONE:  # a run that is done without an index: it was deleted
+            ordered = order_of(run)
+            indexes.append(StudyIndex(ordered.corpus, ordered.choice, ordered.sha256, run))
+    return indexes
+
+
+def delete(study: Study, key: str) -> StudyIndex:
+    """Delete an index that a run of this study built.
+
+    Raises
+    ------
+    MissingIndexError
+        If this study has no complete index with this key.
+    BadParameterError
+        If it is on a search server that does not answer, or its engine is not available.
+    """
+    index = next((index for index in of_study(study) if key and index.key == key), None)
+    if index is None:
+        raise MissingIndexError(f"This study has no index {key}.")
+    try:
+        retrievers.library().delete(key)
+    except (SearchServerError, BadRetrieverError) as error:
+        raise BadParameterError(str(error)) from error
+    return index
 
 
 def _plan(run: Run) -> Iterable[dict[str, Any] | kinds.LaterUnit]:

@@ -18,10 +18,11 @@ from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
+from ..rag.retrieval.index_library import MissingIndexError
 from ..reports import comparison
 from . import experiment as experiments
+from . import index_runs, services
 from . import queries as experiments_queries
-from . import services
 from .forms import ExperimentForm, initial
 from .question_sets import BadCollectionError
 
@@ -103,6 +104,29 @@ def compare(request: HttpRequest, study: Study) -> HttpResponse:
     if old and new:
         context["comparison"] = comparison.compare(old, new)
     return render(request, "analysis/experiments/compare.html", context)
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def indexes(request: HttpRequest, study: Study) -> HttpResponse:
+    """List the search indexes that runs of the study built or are building."""
+    context = {"indexes": index_runs.of_study(study)} | _frame(request)
+    return render(request, "analysis/experiments/indexes.html", context)
+
+
+@study_page(Role.EDITOR)
+@require_POST
+def delete_index(request: HttpRequest, study: Study, key: str) -> HttpResponse:
+    """Delete a search index of the study."""
+    try:
+        index = index_runs.delete(study, key)
+    except MissingIndexError:
+        messages.info(request, "This index was already deleted.")
+    except experiments.BadParameterError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Deleted the index of {index.corpus} by {index.choice}.")
+    return redirect("indexes", study.slug)
 
 
 def _beside(request: HttpRequest, study: Study) -> HttpResponse:

@@ -107,6 +107,8 @@ LISTED: dict[str, dict[str, str]] = {
     "api_experiments": {"GET": "VIEWER READ"},
     "api_experiment": {"POST": "EDITOR RUN"},
     "api_experiment_estimate": {"POST": "EDITOR RUN"},
+    "api_indexes": {"GET": "VIEWER READ"},
+    "api_index": {"DELETE": "EDITOR RUN"},
     "api_planner": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},
     "api_bertscore": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},
     "api_exports": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},

@@ -45,6 +45,7 @@ NAMES = """
     order_effects model_judge_results writing_results reference_metrics bertscore_start result_chart
     planner planner_progress planner_chart planner_use
     experiments experiments_compare experiment_new experiment_estimate experiment_result exports export_start
+    indexes index_delete
     releases release_new release_progress release_change release_build release_stop release_publish release_embargo
     release_withdraw release_discard release_link release_revoke personal_data_decide
 """

@@ -1,11 +1,14 @@
 """A researcher runs an experiment: the estimate follows the form, then the start, progress, the result, comparison."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
+from analysis.experiments import index_runs, retrievers
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.llm.models import Endpoint
@@ -102,3 +105,26 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     expect(page.get_by_role("row", name="with documents Exact match")).to_be_visible()
     found += look(page)
     assert found == []
+
+
+def test_a_study_lists_its_search_indexes_and_deletes_one(
+    page: Page, live_server: Any, sign_in: Any, settings: Any, tmp_path: Path
+) -> None:
+    settings.INDEX_ROOT = tmp_path / "indexes"
+    study = StudyFactory(slug="tides")
+    MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)
+    corpus = tmp_path / "a-corpus-with-a-rather-long-name-2018.jsonl"
+    corpus.write_text('{"id": "a", "contents": "The tide follows the moon."}\n')
+    call_command("index", corpus, study="tides")
+    index_runs.start(index_runs.order("bm25?k1=0.9&b=0.4", corpus), corpus, study=study)
+    page.goto(f"{live_server.url}/studies/tides/experiments/")
+    page.get_by_role("link", name="Search indexes").click()
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    assert look(page, SCREENS) == []
+    rows.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert look(page, SCREENS) == []
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(1)
+    assert retrievers.library().entries() == []

@@ -211,7 +211,10 @@ def train(reranker: Reranker, labelled: Sequence[LabelledQuery], *, rng: np.rand
         held_out=(lambda: objectives.loss(watched)) if watched else None,
     )  # fmt: skip
     course = training_loop.run(task, schedule, rng=rng, report=report, checkpoint=checkpoint)
-    epochs = [Epoch(*losses, held_out) for losses, held_out in zip(course.losses, course.held_out, strict=True)]
+    epochs = [
+        Epoch(point, pair, listwise, held_out_loss)
+        for (point, pair, listwise), held_out_loss in zip(course.losses, course.held_out, strict=True)
+    ]
     uplift = np.concatenate([example.uplift for example in objectives.examples])
     is_early = len(epochs) < schedule.epochs
     return History(tuple(epochs), course.best + 1, is_early, uplift.size, int((uplift > 0).sum()))

@@ -1,10 +1,18 @@
 """Indexes of corpora as runs: built once by the command, resumed, found by contents, used by every experiment."""
 
 import json
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from analysis.experiments import index_runs, retrievers, services
 from analysis.rag.collections import qa
@@ -12,8 +20,12 @@ from analysis.rag.collections.corpus import Corpus
 from analysis.rag.retrieval import bm25
 from crowdrag.jobs import lifecycle, worker
 from crowdrag.jobs.models import Run
+from crowdrag.studies.enums import Role
+from tests.analysis.experiments.test_pages import member_of
+from tests.factories import StudyFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_broker")]
+SLOW = pytest.mark.timeout(1800)
 DOCUMENTS = {
     "tide": "The tide follows the moon, twice a day.",
     "moon": "The moon is far away, and has no air.",
@@ -107,6 +119,42 @@ def test_an_interrupted_run_goes_on(study, corpus):
     assert retrievers.library().find(ordered).run == str(run.key)
 
 
+def test_the_page_and_the_api_list_and_delete_the_indexes_of_a_study(study, corpus, tmp_path):
+    other = StudyFactory()
+    call_command("index", corpus, study=study.slug)
+    call_command("index", corpus, study=other.slug, searcher="bm25?k1=0.9")
+    waiting = index_runs.start(index_runs.order("bm25?b=0.1", corpus), corpus, study=study)
+    [built] = [index for index in index_runs.of_study(study) if index.key]
+    address, api = f"/studies/{study.slug}/experiments/indexes/", f"/api/v1/studies/{study.slug}/indexes/"
+    clients = {role: member_of(study, role) for role in (Role.VIEWER, Role.EDITOR)}
+
+    page = clients[Role.VIEWER].get(address)
+    assert [(index.choice, index.state) for index in page.context["indexes"]] == [
+        ("bm25?b=0.1", "PLANNED"), ("bm25", "DONE")
+    ]  # fmt: skip
+    assert str(waiting.key) in page.content.decode()
+    assert f"{built.key}/delete/" not in page.content.decode()
+    assert f"{built.key}/delete/" in clients[Role.EDITOR].get(address).content.decode()
+    row = clients[Role.VIEWER].get(api).json()["results"][1]
+    entry = retrievers.library().find(index_runs.order("bm25", corpus))
+    assert (row["key"], row["retriever"], row["passages"], row["bytes"], row["sha256"], row["state"]) == (
+        entry.key, "bm25", 4, entry.size, entry.sha256, "DONE"
+    )  # fmt: skip
+    assert row["run"] == entry.run
+
+    assert clients[Role.VIEWER].post(f"{address}{built.key}/delete/").status_code == 403
+    [foreign] = [index.key for index in index_runs.of_study(other)]
+    for client, key in ((clients[Role.EDITOR], foreign), (clients[Role.EDITOR], "none")):
+        assert client.delete(f"{api}{key}/").status_code == 404
+        assert client.post(f"{address}{key}/delete/").status_code == 302
+    assert len(retrievers.library().entries()) == 2
+    assert clients[Role.EDITOR].post(f"{address}{built.key}/delete/").status_code == 302
+    assert [index.choice for index in index_runs.of_study(study)] == ["bm25?b=0.1"]
+    call_command("index", corpus, study=study.slug)
+    assert clients[Role.EDITOR].delete(f"{api}{built.key}/").status_code == 204
+    assert [entry.key for entry in retrievers.library().entries()] == [foreign]
+
+
 def test_a_bad_corpus_is_refused_with_its_line(study, tmp_path):
     bad = lines(tmp_path / "bad.jsonl", [{"id": "a", "text": "x"}, {"id": "b"}])
     with pytest.raises(CommandError, match="line 2"):
@@ -155,3 +203,66 @@ def test_a_run_file_of_another_system_gives_the_candidates(study, corpus, questi
     assert upload.name == "asked-2-by-trec-theirs-of-docs.jsonl.gz"
     with pytest.raises(services.BadCollectionError, match=r"none\.trec"):
         services.with_candidates(study=study, questions=questions, corpus=corpus, searcher=f"trec:{tmp_path}/none.trec")
+
+
+def _command(corpus: Path, study: str, root: Path) -> subprocess.Popen[bytes]:
+    url = urlsplit(os.environ["DATABASE_URL"])
+    database = urlunsplit(url._replace(path="/" + str(connection.settings_dict["NAME"])))
+    environment = os.environ | {"DATABASE_URL": database, "CROWDRAG_INDEX_DIR": str(root)}
+    code = (
+        "import django; django.setup()\n"
+        "from django.conf import settings; settings.RUNS_LEASE_SECONDS = 1\n"
+        "from dataclasses import replace\n"
+        "from analysis.rag.retrieval.engines import ENGINES\n"
+        "engine = ENGINES['bm25']\n"
+        "ENGINES['bm25'] = replace(engine, index=replace(engine.index, part_bytes=200_000))\n"
+        "from django.core.management import call_command\n"
+        f"call_command('index', {str(corpus)!r}, study={study!r})\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code], env=environment | {"DJANGO_SETTINGS_MODULE": "crowdrag.settings"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "most", [pytest.param(4, marks=pytest.mark.extended), pytest.param(25, marks=[pytest.mark.soak, SLOW])]
+)
+def test_killed_again_and_again_the_command_builds_the_same_index(study, tmp_path, most):
+    """SIGKILL at random moments of `crowdrag index`; started again, it ends with the files of an undisturbed one."""
+    rng = random.Random(5)
+    words = [f"w{rng.randrange(10_000)}" for _ in range(20_000)]
+    corpus = lines(
+        tmp_path / "big.jsonl",
+        [{"id": f"d{n}", "contents": " ".join(rng.choices(words, k=60))} for n in range(8_000)],
+    )
+    folder, whole = tmp_path / "killed", tmp_path / "whole"
+    began = time.monotonic()
+    assert _command(corpus, study.slug, whole).wait() == 0
+    took = time.monotonic() - began
+    kills = 0
+    while kills < most:
+        process = _command(corpus, study.slug, folder)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(rng.uniform(0.3, 0.95) * took)
+        if process.poll() is not None:
+            assert process.returncode == 0
+            break
+        process.kill()
+        process.wait()
+        kills += 1
+    assert _command(corpus, study.slug, folder).wait() == 0
+    assert kills > 0
+    assert _contents(folder) == _contents(whole)
+    assert not list(folder.glob("**/*.part"))
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    """The files of a folder of indexes; of when and by which run they were built, nothing."""
+    contents = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    for name, data in contents.items():
+        if name.endswith("about.json"):
+            about = json.loads(data)
+            contents[name] = json.dumps(about | {"built_at": "", "run": ""}).encode()
+    return contents
