@@ -31,7 +31,7 @@ from annotation.models import (
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from . import arrays, wages
+from . import arrays, judge_models, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
 
@@ -158,6 +158,11 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
         language=study.language,
         currency=study.currency,
         models=_models(study, responses, pools),
+        judges=judge_models.load(
+            study,
+            {name for pool in (COMBINED, INDIVIDUAL) if pool in pools for name in pools[pool].participants},
+            context.topics,
+        ),
     )
 
 

@@ -21,6 +21,12 @@ _WORKS = (
                  "Potthast, Martin and Scells, Harrison",
           title="The Viability of Crowdsourcing for {RAG} Evaluation", booktitle="Proceedings of SIGIR 2025",
           year="2025"),
+    _work("calderon2025", "inproceedings",
+          author="Calderon, Nitay and Reichart, Roi and Dror, Rotem",
+          title="The Alternative Annotator Test for {LLM}-as-a-Judge: How to Statistically Justify Replacing Human "
+                "Annotators with {LLMs}",
+          booktitle="Proceedings of ACL 2025", pages="16051--16081", year="2025",
+          url="https://aclanthology.org/2025.acl-long.782/"),
     _work("hovy2013", "inproceedings",
           author="Hovy, Dirk and Berg-Kirkpatrick, Taylor and Vaswani, Ashish and Hovy, Eduard",
           title="Learning Whom to Trust with {MACE}", booktitle="Proceedings of NAACL-HLT 2013", pages="1120--1130",
