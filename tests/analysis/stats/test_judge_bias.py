@@ -40,7 +40,7 @@ def test_false_alarms_are_rare_however_reliable_the_judge_and_though_long_respon
 
 
 def test_the_share_of_choices_alone_would_accuse_a_judge_who_is_only_more_reliable():
-    judge, votes, attribute, topic = study(np.random.default_rng(3), sharp=4.0, better=1.0, topics=400)
+    judge, votes, attribute, topic = study(np.random.default_rng(3), sharp=4.0, better=0.5, topics=1000)
     naive = np.mean(attribute * (judge - votes.mean(axis=1))) / 2
     assert naive > 0.05
     result = bias(judge, votes, attribute, topic)
