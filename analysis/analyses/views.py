@@ -216,10 +216,14 @@ def report(request: HttpRequest, study: Study) -> HttpResponse:
 def report_file(request: HttpRequest, study: Study, name: str) -> HttpResponse:
     """Send a report, or one of its files."""
     run, _is_named = done_run(request, study)
-    if name not in exports.WRITERS:
+    if name == exports.CERTIFICATE and (certificate := exports.certificate(run)):
+        content, media_type = certificate, "application/json"
+    elif name in exports.WRITERS:
+        write, media_type = exports.WRITERS[name]
+        content = write(builder.report(run))
+    else:
         raise Http404("The report has no file with this name.")
-    write, media_type = exports.WRITERS[name]
-    response = HttpResponse(write(builder.report(run)), content_type=media_type)
+    response = HttpResponse(content, content_type=media_type)
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{str(run.key)[:8]}-{name}"'
     patch_cache_control(response, private=True, no_cache=True)
     return response

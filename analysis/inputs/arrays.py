@@ -114,6 +114,22 @@ class SimilarityScores:
     pairs: tuple[tuple[int, int, float | None], ...]
 
 
+@dataclass(frozen=True)
+class JudgeModel:
+    """A language model as a judge: how it was asked, and what is known of it besides the judgments that count.
+
+    `specification` is JSON: model, endpoint, prompt, parameters. `repeats` compare repeated answers with the first one:
+    inference, dimension, index of the topic, equal answers, all. `planted` are results of its newest injection test on
+    a dimension: inference, dimension, and the numbers of pairs on which the answer that an inserted text asks for was
+    given after both the text and a neutral one, after the text alone, after the neutral one alone, and after neither.
+    """
+
+    participant: str
+    specification: str
+    repeats: tuple[tuple[str, str, int, int, int], ...] = ()
+    planted: tuple[tuple[str, str, int, int, int, int], ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Judgments of one pool of judges, one entry each, ordered by dimension, unit and vote.
@@ -193,8 +209,8 @@ class Inputs:
     without one). `answers` are survey answers of writers, `processes` measures of their logs, `wages` payments to them
     and to judges in `currency`; `language` is that of the texts. `models` are the participants that are language
     models, with their model names: the same model is a different participant with another prompt, and as a writer or a
-    judge. `similarity_scores` are stored BERTScores. `schema` is the version of the format: version 1 has neither texts
-    nor data about writing.
+    judge. `judges` are those that judged, with their prompts. `similarity_scores` are stored BERTScores. `schema` is
+    the version of the format: version 1 has neither texts nor data about writing.
     """
 
     pool: str
@@ -214,6 +230,7 @@ class Inputs:
     language: str = "en"
     currency: str = ""
     models: tuple[tuple[str, str], ...] = ()
+    judges: tuple[JudgeModel, ...] = ()
     similarity_scores: SimilarityScores | None = None
     schema: int = SCHEMA
 
@@ -327,6 +344,8 @@ class Inputs:
             }
         if self.models:
             header["models"] = self.models
+        if self.judges:
+            header["judges"] = [_values(judge) for judge in self.judges]
         if self.similarity_scores:
             header["likenesses"] = _values(self.similarity_scores)
         text = json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -376,6 +395,10 @@ def unpack(packed: bytes) -> Inputs:
         language=header.get("language", "en"),
         currency=header.get("currency", ""),
         models=tuple((participant, model) for participant, model in header.get("models", ())),
+        judges=tuple(
+            JudgeModel(name, specification, *(tuple(map(tuple, rows)) for rows in checks))
+            for name, specification, *checks in header.get("judges", ())
+        ),
         similarity_scores=_similarity_scores(header.get("likenesses")),
     )
 
@@ -387,7 +410,7 @@ def _similarity_scores(values: list[Any] | None) -> SimilarityScores | None:
     return SimilarityScores(model, layer, version, tuple((first, second, f1) for first, second, f1 in pairs))
 
 
-def _values(record: Dimension | Response | Answer | Process | Wage | SimilarityScores) -> list[Any]:
+def _values(record: Dimension | Response | Answer | Process | Wage | JudgeModel | SimilarityScores) -> list[Any]:
     kind: type = type(record)
     return [getattr(record, name) for name in _names(kind)]
 

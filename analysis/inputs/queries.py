@@ -28,7 +28,7 @@ from annotation.models import (
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from . import arrays, columns, snapshots, wages
+from . import arrays, columns, judge_models, snapshots, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
 from .columns import Judgments, Rows, read
@@ -113,6 +113,11 @@ def _inputs(study: Study, pool: str, campaigns: dict[int, str], judgments: Judgm
         language=study.language,
         currency=study.currency,
         models=_models(study, responses, pools),
+        judges=judge_models.load(
+            study,
+            {name for pool in (COMBINED, INDIVIDUAL) if pool in pools for name in pools[pool].participants},
+            context.topics,
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from . import (
     grade_differences,
     grades,
     interdependence,
+    judge_certificate,
     key_figures,
     leaderboard,
     lengths,
@@ -56,6 +57,7 @@ METHODS: tuple[Method, ...] = (
     leaderboard.METHOD,
     reference_metrics.METHOD,
     model_judges.METHOD,
+    judge_certificate.METHOD,
 )
 for _method in METHODS:
     table.register(_method.tables)

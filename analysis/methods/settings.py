@@ -74,6 +74,8 @@ class AnalysisSettings:
         "topics", or "topics+workers" to draw judges too.
     preset : str
         "published" sets the parameters of the published corpus (`PRESETS`); "" sets none.
+    epsilon : float or None
+        How much better than a model a person may be in the alternative annotator test; None: by pool.
     bertscore : str
         Which of the stored BERTScores to use: `MODEL` or `MODEL:LAYER`; "" for the model used last, "none" for none.
     """
@@ -182,6 +184,14 @@ class AnalysisSettings:
         "Resampling over",
         "choice",
         choices=((TOPICS, "topics"), (TOPICS_AND_WORKERS, "topics and judges")),
+    )
+    epsilon: float | None = parameter(
+        None,
+        "Benefit of a model judge (epsilon)",
+        "number",
+        least=0,
+        most=1,
+        help="How much better a person may be for a model to stand in. Empty: 0.1 for the crowd, 0.2 for experts.",
     )
     bertscore: str = parameter(
         "", "BERTScores", "text", help="Choose from existing scores. An analysis does not compute BERTScores."

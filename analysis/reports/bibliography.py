@@ -29,6 +29,12 @@ _WORKS = (
           author="Huang, Jenny Y. and Shen, Yunyi and Wei, Dennis and Broderick, Tamara",
           title="Dropping Just a Handful of Preferences Can Change Top Large Language Model Rankings",
           year="2025", note="arXiv:2508.11847"),
+    _work("calderon2025", "inproceedings",
+          author="Calderon, Nitay and Reichart, Roi and Dror, Rotem",
+          title="The Alternative Annotator Test for {LLM}-as-a-Judge: How to Statistically Justify Replacing Human "
+                "Annotators with {LLMs}",
+          booktitle="Proceedings of ACL 2025", pages="16051--16081", year="2025",
+          url="https://aclanthology.org/2025.acl-long.782/"),
     _work("hovy2013", "inproceedings",
           author="Hovy, Dirk and Berg-Kirkpatrick, Taylor and Vaswani, Ashish and Hovy, Eduard",
           title="Learning Whom to Trust with {MACE}", booktitle="Proceedings of NAACL-HLT 2013", pages="1120--1130",

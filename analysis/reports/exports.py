@@ -10,12 +10,14 @@ from crowdrag.jobs.models import Run
 
 from .. import reports
 from ..figures import renderer
+from ..methods import judge_certificate
 from ..tables import run_tables
 from . import bibliography, builder, documents, latex
 from .types import Report
 
 Files = Iterator[tuple[str, bytes]]
 FIGURES = "figures"
+CERTIFICATE = "certificate.json"
 TEX = "application/x-tex; charset=utf-8"
 TABLE_TYPES = {**run_tables.MEDIA_TYPES, "tex": TEX}
 #: Files of the report: writer and description.
@@ -68,6 +70,18 @@ def files(run: Run, report: Report, *, report_progress: Callable[[int, int, str]
         done += 1
     yield "captions.json", captions(report)
     yield "run.json", about(run)
+    if content := certificate(run):
+        yield CERTIFICATE, content
+
+
+def certificate(run: Run) -> bytes | None:
+    """Return the certificate of model judges: how they were asked, and all its tables; None if no model judged."""
+    names = [table.name for table in judge_certificate.METHOD.tables if table.name in run_tables.names(run)]
+    tables = run_tables.read(run, *names) if names else {}
+    if not tables.get("judge_certificate"):
+        return None
+    content = {"run": json.loads(about(run)), **tables}
+    return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
 def about(run: Run) -> bytes:
@@ -144,7 +158,7 @@ def write(run: Run, folder: Path) -> list[Path]:
     # Create all files before writing the first, so that the folder never mixes runs.
     files = {folder / name: content for name, content in _files(run)}
     for path, content in files.items():
-        _write_whole(path, content)
+        write_whole(path, content)
     return list(files)
 
 
@@ -161,9 +175,11 @@ def _files(run: Run) -> Iterator[tuple[str, bytes]]:
         yield name, written(report)
     yield "captions.json", captions(report)
     yield "run.json", about(run)
+    if content := certificate(run):
+        yield CERTIFICATE, content
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file atomically: it gets its name when it is complete."""
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(content)

@@ -361,7 +361,8 @@ def _adjusted(p: list[float]) -> list[float]:
     if not p:
         return []
     known = np.where(np.isnan(p), 1.0, p)
-    return np.asarray(scipy.stats.false_discovery_control(known, method="by"), dtype=np.float64).tolist()
+    adjusted: list[float] = scipy.stats.false_discovery_control(known, method="by").tolist()
+    return adjusted
 
 
 def _checked(

@@ -13,6 +13,9 @@ from crowdrag.studies.models import Participant, Study
 
 from ..models import Dimension, InjectionTrial
 
+#: The verdicts on a pair: plain, with the injected text, with the neutral text, and the target.
+Verdicts = tuple[int | None, int | None, int | None, int]
+
 
 @dataclass(frozen=True)
 class KindResult:
@@ -104,20 +107,25 @@ def _bare(trials: Iterable[InjectionTrial]) -> PairedDifference:
     return _effect((t.bare_plain, t.bare_attacked, t.bare_neutral, t.target) for t in trials)
 
 
-def _effect(verdicts: Iterable[tuple[int | None, int | None, int | None, int]]) -> PairedDifference:
-    """Return how much more often an injected text succeeds than a neutral text at the same position.
+def _effect(verdicts: Iterable[Verdicts]) -> PairedDifference:
+    """Return how much more often an injected text succeeds than a neutral text at the same position."""
+    usable = successes(verdicts)
+    return paired_difference(
+        np.array([won for won, _other in usable], dtype=bool), np.array([other for _won, other in usable], dtype=bool)
+    )
+
+
+def successes(verdicts: Iterable[Verdicts]) -> list[tuple[bool, bool]]:
+    """Return for each usable pair whether the injected text, and whether the neutral text, led to the target.
 
     Pairs whose plain verdict is already the target are left out. Without delimiters, the plain verdict can differ from
     the one by which the target was chosen.
     """
-    usable = [
+    return [
         (attacked == target, neutral == target)
         for plain, attacked, neutral, target in verdicts
         if plain is not None and attacked is not None and neutral is not None and plain != target
     ]
-    return paired_difference(
-        np.array([won for won, _other in usable], dtype=bool), np.array([other for _won, other in usable], dtype=bool)
-    )
 
 
 def _measured(rows: Any) -> list[JudgeResult]:

@@ -25,6 +25,7 @@ OFFLINE = {
     "diffsettings",
     "findstatic",
     "help",
+    "judge_certificate",
     "makemessages",
     "reference",
     "version",
@@ -45,7 +46,9 @@ def main(arguments: list[str] | None = None) -> None:
         environment.read_secret_files()
         if not words or words in (["help"], ["--help"], ["-h"]):
             print(usage.text())
-        elif words[0] in COMMANDS:
+            return
+        words = [words[0] if words[0].startswith("-") else words[0].replace("-", "_"), *words[1:]]
+        if words[0] in COMMANDS:
             _check_settings(words)
             COMMANDS[words[0]](words)
         elif words[0] == "manage":

@@ -19,6 +19,7 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "Analysis": (
         ("analyse", "compute agreement, competence, labels and grades"),
         ("bertscore", "compute the BERTScores of responses"),
+        ("judge_certificate", "test on files of labels whether a model judge may stand in for people"),
     ),
     "Experiments": (
         ("experiment NAME", "run fair RAG, uplift RAG or self-preference"),

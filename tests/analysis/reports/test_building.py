@@ -8,10 +8,15 @@ import pytest
 
 from analysis import reports
 from analysis.figures import figure, renderer
+from analysis.methods import judge_certificate
 from analysis.reports import builder, documents, exports, services
 from analysis.tables import run_tables
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState
+from crowdrag.studies.models import Participant
+from tests.analysis import small_study
+from tests.analysis.methods import judged_both_ways
+from tests.analysis.page_visits import client_of, results
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +86,30 @@ def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tm
         assert {f"tables/{name}.{form}" for form in ("csv", "tex", "json")} <= names
     for name in captions["figures"]:
         assert {f"figures/{name}.{form}" for form in ("svg", "png", "pdf", "json")} <= names
+
+
+def test_the_certificate_of_model_judges_holds_all_its_tables_and_how_it_was_made(run):
+    assert exports.certificate(run) is None  # no model judged there
+    study = judged_both_ways.people()
+    judged_both_ways.model(study)
+    Participant.objects.filter(study=study, external_id=judged_both_ways.WRITER).update(
+        specification={"model": "small-model", "prompt": "Which is better?", "parameters": {"temperature": 0}}
+    )
+    made = small_study.analyse(study, epsilon=0.15)
+    content = json.loads(exports.certificate(made))
+    names = [table.name for table in judge_certificate.METHOD.tables]
+    assert {name: content[name] for name in names} == run_tables.read(made, *names)
+    assert (content["run"]["run"], content["run"]["parameters"]["epsilon"]) == (str(made.key), 0.15)
+    assert {row["epsilon"] for row in content["judge_certificate"]} == {0.15}
+    assert [row["prompt"] for row in content["judge_prompts"]] == ["Which is better?"]
+    client = client_of(study)
+    page = client.get(results(study, f"judge-certificate/?run={made.key}"))
+    assert (page.status_code, b"certificate.json" in page.content) == (200, True)
+    sent = client.get(results(study, f"report/certificate.json?run={made.key}"))
+    assert (sent.content, sent["Content-Type"]) == (exports.certificate(made), "application/json")
+    none = client_of(run.study)
+    assert none.get(results(run.study, f"report/certificate.json?run={run.key}")).status_code == 404
+    assert b"certificate.json" not in none.get(results(run.study, "judge-certificate/")).content
 
 
 def test_packing_the_report_of_an_analysis_that_is_gone_is_rejected(run):
