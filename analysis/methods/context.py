@@ -38,7 +38,8 @@ class Context:
     texts : iterable of TopicTexts
         Each iteration reads the texts anew, one topic at a time. Keep numbers, not texts.
     fitted : dict of str to Fitted
-        Pools with their MACE models: the analysed pool; experts and pointwise raters if there are any.
+        Pools with their MACE models: the analysed pool; experts and pointwise raters if there are any. Empty, as
+        `masks` and `redrawn`, for methods that do not read judgments (`Method.reads_judgments`).
     masks : dict of str to ndarray of bool
         Splits of the analysed pool's units: complete and, for pairs, differentiable and minimal.
     redrawn : dict of str to ResampledFits or None
@@ -62,9 +63,9 @@ class Context:
     texts: Iterable[TopicTexts]
     settings: AnalysisSettings
     seed: int
-    fitted: dict[str, Fitted]
-    masks: dict[str, NDArray[np.bool_]]
     step: Callable[[str], None]
+    fitted: dict[str, Fitted] = field(default_factory=dict)
+    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     tables: Tables = field(default_factory=dict)
     redrawn: dict[str, ResampledFits | None] = field(default_factory=dict)
     similarity: Similarity | None = None

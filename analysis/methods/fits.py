@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,9 @@ from analysis.stats import labels, mace, mace_posterior
 from analysis.stats.agreement import count_values
 from analysis.stats.bootstrap import Floats, resample_weights
 from analysis.stats.mace_resampled import Resampled, resample
+from analysis.stats.processes import Calls, is_safe
 from analysis.stats.random_streams import key
-from analysis.stats.threads import map_in_threads
+from analysis.stats.threads import map_in_threads, processors
 
 from ..inputs.arrays import Dimension, Inputs, Ints, Pool
 from .reusable_fits import ReusableFit, ReusableFits, Votes
@@ -124,6 +126,75 @@ def fit(
 
     `earlier`: fits of an earlier analysis. Those that still hold are kept; only the others are fitted again.
     """
+    requests = _requests(inputs, name, settings=settings, seed=seed, capped=capped, earlier=earlier)
+    models = _models(requests, settings, report)
+    fits = map_in_threads(
+        lambda number: requests[number].fit(models[number], requests[number].averaged(models[number], settings)),
+        range(len(requests)),
+    )
+    return Fitted(inputs.pools[name], tuple(fits))
+
+
+#: With fewer judgments in all pools, other processes would not save time.
+FEWEST_IN_BACKGROUND = 10_000
+_Solution = tuple[mace.Mace | mace.UnfitError, mace_posterior.AveragedPosterior | None]
+
+
+class FitsInBackground:
+    """Fits of several pools, equal to those of `fit`, in other processes: they begin at once, beside other work.
+
+    Use it in a `with` statement, which ends the processes.
+    """
+
+    def __init__(self, inputs: Inputs, names: Sequence[str], *, settings: AnalysisSettings, seed: int) -> None:
+        self._inputs = inputs
+        self._requests = {
+            name: _requests(inputs, name, settings=settings, seed=seed, capped=name == inputs.pool, earlier=None)
+            for name in names
+        }
+        every = [request for requests in self._requests.values() for request in requests]
+
+        def solve(request: _FitRequest) -> _Solution:
+            model = _models([request], settings, lambda _message: None)[0]
+            return model, request.averaged(model, settings)
+
+        self._calls: Calls[_Solution] = Calls(solve, every)
+
+    @staticmethod
+    def is_worthwhile(inputs: Inputs, names: Sequence[str]) -> bool:
+        """Return whether the fits take long enough for processes, which are possible here."""
+        judgments = sum(len(inputs.pools[name].value) for name in names)
+        return judgments >= FEWEST_IN_BACKGROUND and processors() > 1 and is_safe()
+
+    def results(self, report: Report) -> dict[str, Fitted]:
+        """Wait for the fits, and return them by pool."""
+        solutions = iter(self._calls)
+        fitted = {}
+        for name, requests in self._requests.items():
+            fits = []
+            for request in requests:
+                report(f"Competence: {request.dimension.label}")
+                fits.append(request.fit(*next(solutions)))
+            fitted[name] = Fitted(self._inputs.pools[name], tuple(fits))
+        return fitted
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._calls.end()
+
+
+def _requests(
+    inputs: Inputs,
+    name: str,
+    *,
+    settings: AnalysisSettings,
+    seed: int,
+    capped: bool,
+    earlier: ReusableFits | None,
+) -> "list[_FitRequest]":
+    """Return a request for each dimension of a pool."""
     pool = inputs.pools[name]
     keys = np.array([key(participant) for participant in pool.participants], dtype=np.uint64)
     places = None if earlier is None or name not in earlier.inputs.pools else earlier.places(inputs, name)
@@ -138,15 +209,9 @@ def fit(
             if standing and settings.averages:
                 drawn = earlier.drawn(inputs, name, dimension.name, standing, places)
         sizes = (len(pool.units), len(pool.participants), len(dimension.domain))
-        rng = named_rng(seed, f"mace {name} {dimension.name}")
-        requests.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, standing, drawn))
-    models = _models(requests, settings, report)
-    rngs = [named_rng(seed, f"labels {name} {request.dimension.name}") for request in requests]
-    fits = map_in_threads(
-        lambda number: requests[number].fit(models[number], rngs[number] if settings.averages else None),
-        range(len(requests)),
-    )
-    return Fitted(pool, tuple(fits))
+        rng, labels_rng = (named_rng(seed, f"{purpose} {name} {dimension.name}") for purpose in ("mace", "labels"))
+        requests.append(_FitRequest(dimension, votes, seen, sizes, known, keys, rng, labels_rng, standing, drawn))
+    return requests
 
 
 def _votes(
@@ -172,6 +237,7 @@ class _FitRequest:
     known: Ints | None
     keys: NDArray[np.uint64]
     rng: np.random.Generator
+    labels_rng: np.random.Generator
     standing: ReusableFit | None
     drawn: mace_posterior.AveragedPosterior | None
 
@@ -197,28 +263,30 @@ class _FitRequest:
             keys=self.keys,
         )
 
-    def fit(self, model: mace.Mace | mace.UnfitError, rng: np.random.Generator | None) -> Fit:
-        """Combine the votes with the MACE model; average over the optima if there is a random generator."""
-        counts = count_values(*self.votes, units=self.sizes[0], values=self.sizes[2])
-        unfit = isinstance(model, mace.UnfitError)
+    def fit(self, model: mace.Mace | mace.UnfitError, averaged: mace_posterior.AveragedPosterior | None) -> Fit:
+        """Combine the votes with the MACE model, and with the average over its optima if there is one."""
         return Fit(
             self.dimension,
             *self.votes,
-            counts=counts,
+            counts=count_values(*self.votes, units=self.sizes[0], values=self.sizes[2]),
             model=None if isinstance(model, mace.UnfitError) else model,
-            problem=str(model) if unfit else "",
+            problem=str(model) if isinstance(model, mace.UnfitError) else "",
             seen=self.seen,
             known=self.known,
-            averaged=None if unfit or rng is None else self.averaged(rng),
+            averaged=averaged,
             before=self.drawn,
         )
 
-    def averaged(self, rng: np.random.Generator) -> mace_posterior.AveragedPosterior:
-        """Compute the posterior of labels and competences."""
+    def averaged(
+        self, model: mace.Mace | mace.UnfitError, settings: AnalysisSettings
+    ) -> mace_posterior.AveragedPosterior | None:
+        """Compute the posterior of labels and competences; None if there is no model, or it is not asked for."""
+        if isinstance(model, mace.UnfitError) or not settings.averages:
+            return None
         units, participants, values = self.sizes
         return mace_posterior.sample(
             *self.seen,
-            rng=rng,
+            rng=self.labels_rng,
             items=units,
             annotators=participants,
             labels=values,

@@ -111,6 +111,10 @@ class Method:
         tables and figures as reports do.
     needs : tuple of str
         Names of methods whose tables or fits it reads.
+    reads_judgments : bool
+        Whether it reads judgments or what is fitted to them. Other methods are computed while competences are fitted.
+    reads_texts : bool
+        Whether it reads texts, and therefore the database. Methods that do not may be computed in another process.
     is_live : bool
         Whether updates compute it too, as judgments come in. Such a method depends on judgments, needs no texts, and
         takes a small part of the time of an analysis.
@@ -125,4 +129,6 @@ class Method:
     sentences: tuple[Sentence, ...] = ()
     pages: tuple[Page, ...] = ()
     needs: tuple[str, ...] = ()
+    reads_judgments: bool = True
+    reads_texts: bool = False
     is_live: bool = False

@@ -1,10 +1,13 @@
 """All methods, and the computation of all tables of an analysis. Results depend only on inputs, settings and seed."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from analysis.stats.processes import Calls
 
 from ..figures import figure
 from ..inputs.arrays import EXPERT, POINTWISE, Inputs
@@ -32,7 +35,7 @@ from . import (
 )
 from .agreement.compute import split_masks
 from .context import Context, Tables
-from .fits import Fitted, fit, refit_resamples
+from .fits import FitsInBackground, Fitted, fit, refit_resamples
 from .method import Method, Page
 from .reusable_fits import ReusableFits, fit_row
 from .settings import AnalysisSettings
@@ -142,35 +145,68 @@ def compute(
     """
     methods = in_order_of_needs(method for method in METHODS if method.is_live or earlier is None)
     step = _Steps(inputs, len(methods), report)
-    fitted = {
-        name: fit(inputs, name, settings=settings, seed=seed, report=step, capped=name == inputs.pool, earlier=earlier)
-        for name in _fitted_pools(inputs)
-    }
-    main = fitted[inputs.pool]
-    redrawn = {
-        name: refit_resamples(pool_fits, name, settings=settings, seed=seed, step=step.say)
-        for name, pool_fits in fitted.items()
-    }
     analysed = Context(
         inputs=inputs,
         texts=texts,
         settings=settings,
         seed=seed,
-        fitted=fitted,
-        masks=split_masks(main),
         step=step.say,
-        redrawn=redrawn,
         earlier=earlier,
         similarity=inputs.similarity if inputs.similarity_scores else None,
     )
-    for method in methods:
-        step(str(method.title))
-        analysed.tables |= method.compute(analysed)
+    tables: dict[str, Tables] = {}
+
+    def run(some: Iterable[Method]) -> None:
+        for method in some:
+            step(str(method.title))
+            tables[method.name] = method.compute(analysed)
+            analysed.tables |= tables[method.name]
+
+    pools = _fitted_pools(inputs)
+    is_parallel = earlier is None and FitsInBackground.is_worthwhile(inputs, pools)
+    if is_parallel:
+        with FitsInBackground(inputs, pools, settings=settings, seed=seed) as fits:
+            run(method for method in methods if not method.reads_judgments)
+            fitted = fits.results(step)
+    else:
+        fitted = {
+            name: fit(
+                inputs, name, settings=settings, seed=seed, report=step, capped=name == inputs.pool, earlier=earlier
+            )
+            for name in pools
+        }
+    main = fitted[inputs.pool]
+    analysed.fitted, analysed.masks = fitted, split_masks(main)
+    analysed.redrawn = {
+        name: refit_resamples(pool_fits, name, settings=settings, seed=seed, step=step.say)
+        for name, pool_fits in fitted.items()
+    }
+    needed = {name for method in methods for name in method.needs}
+    run(method for method in methods if method.name not in tables and (method.name in needed or not is_parallel))
+    rest = [method for method in methods if method.name not in tables]
+    beside = [method for method in rest if not method.reads_texts]
+    with Calls(partial(_compute_beside, analysed), beside) as calls:
+        run(method for method in rest if method.reads_texts)
+        results = iter(calls)
+        for method in beside:
+            step(str(method.title))
+            tables[method.name] = next(results)
+    analysed.tables = {name: rows for method in methods for name, rows in tables[method.name].items()}
     return Results(
         analysed.tables,
         {**_sizes(main), "simulated": inputs.simulated},
         [] if earlier else [*_fits(fitted), *analysed.imputed],
     )
+
+
+def _compute_beside(analysed: Context, method: Method) -> Tables:
+    """Compute a method in another process: without the texts, and without progress, which would use the database."""
+    return method.compute(replace(analysed, texts=_TextsElsewhere(), step=lambda _message: None))
+
+
+class _TextsElsewhere:
+    def __iter__(self) -> Iterator[TopicTexts]:
+        raise RuntimeError("A method that reads texts must say so: `Method.reads_texts`.")
 
 
 def _fitted_pools(inputs: Inputs) -> list[str]:

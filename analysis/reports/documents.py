@@ -1,6 +1,5 @@
 """A report as a self-contained HTML file, and as PDF (templates/analysis/reports/report.typ)."""
 
-import json
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -21,12 +20,13 @@ from .types import Chart, Report
 
 def draw_svg(chart: Chart) -> str:
     """Render a chart as SVG with shapes and text only; its IDs begin with its name."""
-    return _drawn(json.dumps(chart.spec), chart.name, chart.alt)
+    svg = chart.svg or renderer.draw(dict(chart.spec), "svg").decode()
+    return _cleaned(svg, chart.name, chart.alt)
 
 
 @lru_cache(maxsize=64)
-def _drawn(spec: str, name: str, alt: str) -> str:
-    return typesetter.clean_svg(renderer.draw(json.loads(spec), "svg").decode(), prefix=name, alt=alt)
+def _cleaned(svg: str, name: str, alt: str) -> str:
+    return typesetter.clean_svg(svg, prefix=name, alt=alt)
 
 
 def write_html(report: Report) -> bytes:

@@ -2,18 +2,21 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from analysis.stats.processes import Calls
 from crowdrag.jobs.models import Run
 
-from .. import reports
 from ..figures import renderer
 from ..methods import judge_certificate
 from ..tables import run_tables
+from ..tables.value_labels import ValueLabels
 from . import bibliography, builder, documents, latex
-from .types import Report
+from .types import Chart, Report
 
 Files = Iterator[tuple[str, bytes]]
 FIGURES = "figures"
@@ -50,24 +53,85 @@ def source(run: Run) -> str:
     return f"{run.study.slug}, run {run.key}, inputs {run.inputs_digest}, seed {run.seed}, CrowdRAG {run.code_version}"
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Files that are made together, as one step of an export; made without the database, so in any process.
+
+    Attributes
+    ----------
+    name : str
+        Shown while it is made.
+    make : callable() -> iterable of (file name, content)
+    """
+
+    name: str
+    make: Callable[[], Iterable[tuple[str, bytes]]]
+
+
+def _table_parts(run: Run, folder: str) -> list[_Part]:
+    """Read the tables of a run, and return how their files are made, the longest first."""
+    names = run_tables.names(run)
+    labels, rows, comment = ValueLabels.of(run.study), run_tables.read(run, *names), source(run)
+
+    def make(name: str) -> Iterator[tuple[str, bytes]]:
+        for form in run_tables.MEDIA_TYPES:
+            yield f"{folder}{name}.{form}", run_tables.render(name, rows[name], form)
+        shown = builder.table(name, rows[name], run.parameters, labels)
+        yield f"{folder}{name}.tex", latex.write(shown, source=comment)
+
+    return [_Part(name, partial(make, name)) for name in sorted(names, key=lambda name: -len(rows[name]))]
+
+
+def _figure_part(chart: Chart, folder: str) -> _Part:
+    def make() -> Iterator[tuple[str, bytes]]:
+        for form in renderer.MEDIA_TYPES:
+            yield f"{folder}{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
+
+    return _Part(chart.name, make)
+
+
+def _document(name: str, report: Report) -> list[tuple[str, bytes]]:
+    return [(name, WRITERS[name][0](report))]
+
+
+def _made(
+    run: Run,
+    report: Report,
+    *,
+    tables: str,
+    figures: str,
+    report_progress: Callable[[int, int, str], None] = lambda *_: None,
+) -> dict[str, bytes]:
+    """Make all files of a run on all processors; `tables` and `figures` are folders, as the beginning of file names."""
+    contents: dict[str, bytes] = {}
+    table_parts, charts = _table_parts(run, tables), list(report.charts)
+    done, total = 0, len(charts) + len(WRITERS) + len(table_parts)
+
+    def make(parts: Sequence[_Part]) -> None:
+        nonlocal done
+        with Calls(lambda part: list(part.make()), parts) as calls:
+            made = iter(calls)
+            for part in parts:
+                report_progress(done, total, part.name)
+                contents.update(next(made))
+                done += 1
+
+    make([_figure_part(chart, figures) for chart in charts])
+    # The documents show the figures again, so draw each only once.
+    drawn = report.with_drawings({chart.name: contents[f"{figures}{chart.name}.svg"].decode() for chart in charts})
+    slowest_first = sorted(WRITERS, key=lambda name: name != "report.pdf")  # it takes longest
+    documents = [_Part(name, partial(_document, name, drawn)) for name in slowest_first]
+    make([*documents, *table_parts])
+    return contents
+
+
 def files(run: Run, report: Report, *, report_progress: Callable[[int, int, str], None] = lambda *_: None) -> Files:
     """Yield all files of an export with their names: the report, and each table and figure in all formats."""
-    names, drawn = run_tables.names(run), list(report.charts)
-    total, done = len(WRITERS) + len(names) + len(drawn) + 1, 0
-    for name, (write, _type) in WRITERS.items():
-        report_progress(done, total, name)
-        yield name, write(report)
-        done += 1
-    for name in names:
-        report_progress(done, total, name)
-        for form in TABLE_TYPES:
-            yield f"tables/{name}.{form}", table(run, name, form)
-        done += 1
-    for chart in drawn:
-        report_progress(done, total, chart.name)
-        for form in renderer.MEDIA_TYPES:
-            yield f"figures/{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
-        done += 1
+    contents = _made(run, report, tables="tables/", figures="figures/", report_progress=report_progress)
+    names = [*WRITERS]
+    names += [f"tables/{name}.{form}" for name in run_tables.names(run) for form in TABLE_TYPES]
+    names += [f"figures/{chart.name}.{form}" for chart in report.charts for form in renderer.MEDIA_TYPES]
+    yield from ((name, contents[name]) for name in names)
     yield "captions.json", captions(report)
     yield "run.json", about(run)
     if content := certificate(run):
@@ -156,27 +220,14 @@ def write(run: Run, folder: Path) -> list[Path]:
     """
     (folder / FIGURES).mkdir(parents=True, exist_ok=True)
     # Create all files before writing the first, so that the folder never mixes runs.
-    files = {folder / name: content for name, content in _files(run)}
-    for path, content in files.items():
-        write_whole(path, content)
-    return list(files)
-
-
-def _files(run: Run) -> Iterator[tuple[str, bytes]]:
-    for name in run_tables.names(run):
-        for form in TABLE_TYPES:
-            yield f"{name}.{form}", table(run, name, form)
-    report = reports.report(run)
-    for chart in report.charts:
-        for form in renderer.MEDIA_TYPES:
-            yield f"{FIGURES}/{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
-    yield "README.md", readme(report)
-    for name, (written, _type) in WRITERS.items():
-        yield name, written(report)
-    yield "captions.json", captions(report)
-    yield "run.json", about(run)
+    report = builder.report(run)
+    contents = _made(run, report, tables="", figures=f"{FIGURES}/")
+    contents |= {"README.md": readme(report), "captions.json": captions(report), "run.json": about(run)}
     if content := certificate(run):
-        yield CERTIFICATE, content
+        contents[CERTIFICATE] = content
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in contents]
 
 
 def write_whole(path: Path, content: bytes) -> None:

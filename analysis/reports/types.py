@@ -1,7 +1,7 @@
 """Reports as values, independent of data source and output format."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,13 +10,17 @@ from ..tables.display_table import DisplayTable, Value
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its caption as a Vega-Lite specification; `alt` is its text alternative."""
+    """A chart with its caption as a Vega-Lite specification; `alt` is its text alternative.
+
+    `svg` is its drawing, or empty if it has not been drawn yet.
+    """
 
     name: str
     title: str
     caption: str
     alt: str
     spec: Mapping[str, Any]
+    svg: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,3 +107,11 @@ class Report:
     def charts(self) -> Iterator[Chart]:
         """All charts in reading order."""
         return (chart for section in self.sections for chart in section.charts)
+
+    def with_drawings(self, svg: Mapping[str, str]) -> "Report":
+        """Return the report with drawings of its charts, by name."""
+        sections = (
+            replace(section, charts=tuple(replace(chart, svg=svg[chart.name]) for chart in section.charts))
+            for section in self.sections
+        )
+        return replace(self, sections=tuple(sections))

@@ -23,8 +23,13 @@ def map_in_threads(function: Callable[[Argument], Result], arguments: Iterable[A
     [2, 1]
     """
     each = list(arguments)
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if min(len(each), processors) < 2:
+    workers = min(len(each), processors())
+    if workers < 2:
         return [function(argument) for argument in each]
-    with ThreadPoolExecutor(min(len(each), processors)) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, each))
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

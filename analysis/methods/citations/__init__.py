@@ -27,4 +27,6 @@ METHOD = Method(
     figures=figures.FIGURES,
     sentences=(describe_citations,),
     pages=(PAGE,),
+    reads_judgments=False,
+    reads_texts=True,
 )

@@ -41,4 +41,6 @@ METHOD = Method(
     figures=figures.FIGURES,
     sentences=(describe_lengths,),
     pages=(PAGE,),
+    reads_judgments=False,
+    reads_texts=True,
 )

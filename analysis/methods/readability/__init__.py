@@ -21,4 +21,6 @@ METHOD = Method(
     figures=figures.FIGURES,
     sentences=(describe_readability,),
     pages=(PAGE,),
+    reads_judgments=False,
+    reads_texts=True,
 )

@@ -53,4 +53,5 @@ METHOD = Method(
     sentences=(describe_metrics,),
     pages=(PAGE,),
     needs=("grades",),
+    reads_texts=True,
 )

@@ -12,4 +12,5 @@ METHOD = Method(
     tables=tables.TABLES,
     figures=figures.FIGURES,
     pages=(PAGE,),
+    reads_judgments=False,
 )

@@ -25,4 +25,6 @@ METHOD = Method(
     figures=figures.FIGURES,
     sentences=(describe_reuse,),
     pages=(PAGE,),
+    reads_judgments=False,
+    reads_texts=True,
 )

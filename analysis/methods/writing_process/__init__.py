@@ -23,4 +23,5 @@ METHOD = Method(
     figures=figures.FIGURES,
     sentences=(describe_process,),
     pages=(PAGE,),
+    reads_judgments=False,
 )

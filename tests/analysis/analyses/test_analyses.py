@@ -1,15 +1,19 @@
 """The analysis as a run, and as a command."""
 
 import io
+import os
+import sys
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.analyses import services
 from analysis.inputs import snapshots
+from analysis.methods import fits
 from analysis.methods.reusable_fits import FITS
 from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.models import ResultTable, Snapshot
+from analysis.stats import processes
 from analysis.tables import run_tables
 from analysis.tables.table import TABLES
 from annotation.models import Assignment
@@ -50,6 +54,21 @@ def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
     assert all_bytes(run) != all_bytes(other_seed)
     # The same study elsewhere, with other row ids.
     assert all_bytes(analyse(small_study.make())) == all_bytes(run)
+
+
+@pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="processes are not forked here")
+def test_other_processes_give_the_same_tables_and_leave_the_database_alone(run, monkeypatch):
+    forks, fork = [], os.fork
+    monkeypatch.setattr(os, "fork", lambda: forks.append(1) or fork())
+    monkeypatch.setattr(fits, "FEWEST_IN_BACKGROUND", 0)
+    monkeypatch.setattr(processes, "_THREADED", ())  # nothing of them is used in the other processes
+    for module in (fits, processes):
+        monkeypatch.setattr(module, "processors", lambda: 2)
+    beside = analyse(run.study)
+    assert len(forks) == 4  # two for the competences, two for the methods after the grades
+    assert (beside.state, beside.error) == (RunState.DONE, "")
+    assert beside.summary == run.summary
+    assert all_bytes(beside) == all_bytes(run)
 
 
 def test_state_is_the_latest_run_and_whether_judgments_or_responses_changed_since(run):
