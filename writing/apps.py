@@ -64,7 +64,7 @@ class WritingConfig(AppConfig):
             StartOffer(
                 order=10,
                 title="Import a file",
-                text="A CSV file with questions and the answers of your systems. "
+                text="A CSV file with queries and the responses of your systems. "
                 "You see a preview before anything is stored.",
                 label="Other formats",
                 url_name="import",

@@ -55,6 +55,10 @@ def analysis_part(study: Study) -> StepPart:
         return StepPart("Not analysed yet", Progress.TO_DO, Action("Analyse", address) if has_data else None)
     if state.changed or state.run.stale_at or (state.judgments and not state.run.summary.get("judgments")):
         return StepPart("Data changed since the last analysis", Progress.STARTED, Action("Analyse again", address))
+    if not state.run.summary.get("judgments"):
+        return StepPart(
+            "Texts analysed, no judgments yet", Progress.TO_DO, url=reverse("writing_results", args=[study.slug])
+        )
     return StepPart("Up to date", Progress.DONE, url=address)
 
 

@@ -21,13 +21,14 @@ from ..methods.fits import Fit, Fitted
 from ..methods.settings import AVERAGED, GOLD, AnalysisSettings
 from ..tables import run_tables
 from ..tables.rows import Row
-from .parameters import BadPlanError, PlanParameters
+from .parameters import NO_SOURCE, BadPlanError, PlanParameters
 
 HUMAN = "human"
 #: From the published study (docs/methods/planning.md); used without a source analysis.
 SPREAD = 2.8
 CORRELATION = 0.85
 DIFFICULTY = 0.6
+WITHOUT_SOURCE = f"Choose “{NO_SOURCE}” as the source of assumptions, and enter all four."
 #: Number of draws of the labels to compute a mean grade.
 _DRAWS = 256
 
@@ -105,7 +106,10 @@ def source(study_id: int, key: str, seed: int) -> Source:
         used, used.pool, settings=settings, seed=run.seed, report=lambda _message: None, capped=True
     )
     design, people, like = source_of_analysis(used, fitted, run_tables.read(run, "agreement"))
-    return Source(design, calibration.calibrate(design, people, like, rng=named_rng(seed, "plan expectation")))
+    try:
+        return Source(design, calibration.calibrate(design, people, like, rng=named_rng(seed, "plan expectation")))
+    except calibration.NoEstimateError as error:
+        raise _too_few_data(error) from error
 
 
 def source_of_analysis(
@@ -120,12 +124,16 @@ def source_of_analysis(
     """
     fits = [fit for fit in fitted.fits if fit.dimension.is_preference and fit.model is not None]
     if not fits:
-        raise UnusableSourceError("The analysis has no fitted competences. Enter your assumptions instead.")
+        raise UnusableSourceError(f"The analysis has no fitted competences. {WITHOUT_SOURCE}")
     fits.sort(key=lambda fit: 0 not in fit.dimension.values)  # forced-choice dimensions last
     try:
         return _design(used, fitted, fits), _competence(fits), _findings(used, Fitted(fitted.pool, tuple(fits)), tables)
     except calibration.NoEstimateError as error:
-        raise UnusableSourceError(f"The analysis has too few data: {error}.") from error
+        raise _too_few_data(error) from error
+
+
+def _too_few_data(error: calibration.NoEstimateError) -> UnusableSourceError:
+    return UnusableSourceError(f"The analysis has too few data: {error}. {WITHOUT_SOURCE}")
 
 
 def _people(parameters: PlanParameters, competence: designs.Competence, seed: int) -> designs.Competence:
@@ -144,7 +152,7 @@ def _competence(fits: list[Fit]) -> designs.Competence:
     spam = np.stack([model.spam_probability[judged] for model in models], axis=1)
     strategy = np.stack([model.parameters.strategy[judged] for model in models], axis=1)
     if not len(spam):
-        raise UnusableSourceError("Nobody judged on all dimensions. Enter your assumptions instead.")
+        raise UnusableSourceError(f"Nobody judged on all dimensions. {WITHOUT_SOURCE}")
     # Both are exponentials of expected logarithms, whose sum is slightly less than 1.
     return designs.Competence(spam, strategy / strategy.sum(axis=2, keepdims=True))
 

@@ -92,7 +92,7 @@ FIGURES = (
             "Hochberg). Effects in one style therefore cost more to detect."
         ),
         (
-            "Six panels by cost: the width of the difference between models and humans, the share of tests "
+            "Panels by cost: the width of the difference between models and humans, the share of tests "
             "that detect it over all styles and in one style, the width of a response's grade, the width of "
             "alpha's interval, and the accuracy of gold labels. The table below has the numbers."
         ),

@@ -10,9 +10,9 @@ from crowdrag.jobs import kinds
 from crowdrag.jobs.models import Run
 from crowdrag.studies import money
 from crowdrag.studies.money import AmountField
-from crowdrag.ui.form_sections import FormSection
+from crowdrag.ui.form_sections import FormSection, mark_conditional
 
-from .parameters import BOUNDS, BadPlanError, PlanParameters
+from .parameters import ASSUMPTIONS, BOUNDS, NO_SOURCE, BadPlanError, PlanParameters
 
 PERCENT: Final = ("both_orders", "preferred", "neutral")
 MONEY: Final = ("pay", "fee", "tax", "writing")
@@ -125,7 +125,12 @@ class PlanForm(forms.Form):
         latest = [(source, "the latest analysis")] if source else []
         choices = self.fields["source"]
         assert isinstance(choices, forms.ChoiceField)
-        choices.choices = [*latest, ("", "no source, enter all values below")]
+        choices.choices = [*latest, ("", NO_SOURCE)]
+        if source:
+            mark_conditional(self, *ASSUMPTIONS)
+        else:
+            for name in ASSUMPTIONS:
+                self.fields[name].required = True
 
     def _named(self, names: Iterable[str]) -> list[forms.BoundField]:
         return [self[name] for name in names]

@@ -9,6 +9,10 @@ from analysis.stats.designs import BadDesignError, Design
 MOST_POINTS: Final = 40
 MOST_VOTES: Final = 100_000  # per dimension, in the largest design
 MOST_MONEY: Final = 10**12
+#: What must be entered without an earlier analysis.
+ASSUMPTIONS: Final = ("competence", "competence_spread", "preferred", "neutral")
+#: The choice of the form that takes nothing from an analysis.
+NO_SOURCE: Final = "no source, enter all values below"
 #: Number of simulations of each design in the first round, which takes a few seconds.
 FIRST: Final = 5
 
@@ -76,7 +80,7 @@ class PlanParameters:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise BadPlanError(f"{name} must be between {low:,} and {high:,}, not {value:,}.")
-        if self.source is None and None in (self.competence, self.competence_spread, self.preferred, self.neutral):
+        if self.source is None and None in (getattr(self, name) for name in ASSUMPTIONS):
             raise BadPlanError(
                 "Without an earlier analysis, enter all assumptions: mean competence, its standard deviation, "
                 "pairs in which the model's response is better, and pairs in which neither is better."

@@ -194,7 +194,8 @@ def _next(rows: list[Row]) -> list[dict[str, Any]]:
             for name in BOUGHT
             if name in changes_by_measure
         ]
-        blocks.append({"label": label, "target": target, "first": first, "changes": changes})
+        amount = round(first["money"] * 10 ** money.minor_digits(first["currency"]))
+        blocks.append({"label": label, "amount": amount, "target": target, "first": first, "changes": changes})
     return blocks
 
 

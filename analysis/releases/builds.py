@@ -136,6 +136,7 @@ def about_of(release: Release, choices: Choices, contents: Contents) -> about.Ab
         code_version=run.code_version,
         choices=choices,
         licences=contents.licences,
+        makings=contents.makings,
         left_out=contents.left_out,
         runs=tuple(_source(run) for run in contents.runs),
         changes=release.notes,

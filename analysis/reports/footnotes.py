@@ -53,12 +53,19 @@ def _keys(columns: Sequence[Column]) -> list[Column]:
 def _what(reason: str, row: Row, columns: Sequence[Column]) -> str:
     """Return what is missing: a number, the interval of a number, or nothing."""
     if reason.startswith(NO_INTERVAL) or reason in OF_INTERVALS:
-        return "No interval"
+        return _no_interval(row, columns)
     if any(column.digits is not None and not column.is_key and row.get(column.key) is None for column in columns):
         return "Not defined"
     if any(column.low and row.get(column.low) is None for column in columns):
-        return "No interval"
+        return _no_interval(row, columns)
     return "Note"
+
+
+def _no_interval(row: Row, columns: Sequence[Column]) -> str:
+    """Say that there is no interval, and of which numbers, if others in the row have one."""
+    estimates = [column for column in columns if column.low and row.get(column.key) is not None]
+    without = [str(column.label) for column in estimates if row.get(column.low) is None]
+    return f"No interval of {enumerated(without, SHOWN)}" if 0 < len(without) < len(estimates) else "No interval"
 
 
 def _places(places: Sequence[str], rows: int) -> str:

@@ -121,16 +121,17 @@ def study_findings(
     Raises
     ------
     NoEstimateError
-        If no topic has two graded responses of one origin, or there are no labels.
+        If no topic has two graded responses, or there are no labels.
     """
     graded, labels = np.asarray(grade, dtype=np.float64), np.asarray(gold, dtype=np.int64)
-    group = np.asarray(topic) * 2 + np.asarray(origin)
+    topics, origins = np.asarray(topic), np.asarray(origin)
+    group = topics * 2 + origins
     kind = np.zeros(len(graded), dtype=np.int64) if style is None else np.asarray(style, dtype=np.int64)
     spread, grade_spread = (
-        _spread(np.asarray(estimate, dtype=np.float64), group, kind) for estimate in (merit, graded)
+        _spread(np.asarray(estimate, dtype=np.float64), topics, origins, kind) for estimate in (merit, graded)
     )
     if np.isnan(spread) or not np.any(labels >= 0):
-        raise NoEstimateError("no topic has two graded responses of the same origin: enter your assumptions instead")
+        raise NoEstimateError("no topic has two graded responses, or no pair has a label")
     differences = _apart(graded, group)
     by_style = [_apart(graded[kind == one], group[kind == one]) for one in np.unique(kind)]
     return StudyFindings(
@@ -359,25 +360,33 @@ def _between_styles(differences: Sequence[Floats]) -> float:
     return float(means[is_known].var(ddof=1) - errors[is_known].mean())
 
 
-def _spread(values: Floats, group: np.ndarray, style: np.ndarray) -> float:
-    """Compute the standard deviation within groups; NaN without degrees of freedom.
+def _spread(values: Floats, topic: np.ndarray, origin: np.ndarray, style: np.ndarray) -> float:
+    """Compute the standard deviation within a topic's responses of one origin; NaN without degrees of freedom.
 
     Style differences that hold for all authors are removed, because planning does not count them as differences between
-    responses.
+    responses. If no topic has two responses of one origin, the origins' means are removed instead, and the standard
+    deviation is within topics.
     """
-    residuals = values - _style_means(values, style)
+    residuals, styles = values - _means_by(values, style), len(np.unique(style))
+    spread = _spread_within(residuals, topic * 2 + origin, removed=styles - 1)
+    if np.isnan(spread):
+        removed = styles + len(np.unique(origin)) - 2
+        spread = _spread_within(residuals - _means_by(residuals, origin), topic * 2, removed=removed)
+    return spread
+
+
+def _spread_within(residuals: Floats, group: np.ndarray, *, removed: int) -> float:
+    """Compute the standard deviation within groups, after `removed` means of each column were subtracted before."""
     means, counts = _group_means(residuals, group)
-    freedom = (
-        int(np.isfinite(residuals).sum()) - int((counts > 0).sum()) - (len(np.unique(style)) - 1) * residuals.shape[1]
-    )
+    freedom = int(np.isfinite(residuals).sum()) - int((counts > 0).sum()) - removed * residuals.shape[1]
     return float(np.sqrt(np.nansum((residuals - means[group]) ** 2) / freedom)) if freedom > 0 else float("nan")
 
 
-def _style_means(values: Floats, style: np.ndarray) -> Floats:
-    """Return the mean of each style and dimension, repeated for each of its responses; NaN if missing."""
+def _means_by(values: Floats, kind: np.ndarray) -> Floats:
+    """Return the mean of each kind (style or origin) and dimension, repeated for its responses; NaN if missing."""
     means = np.empty_like(values)
-    for name in np.unique(style):
-        means[style == name] = _row_means(values[style == name].T)
+    for name in np.unique(kind):
+        means[kind == name] = _row_means(values[kind == name].T)
     return means
 
 

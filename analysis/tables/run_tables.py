@@ -206,6 +206,13 @@ class AnalysisState:
     responses: int
 
     @property
+    def separate(self) -> int:
+        """Number of valid judgments in the run's inputs that are not in its main pool: of models or other judges."""
+        if self.snapshot is None:
+            return 0
+        return max(0, self.snapshot.mark.get("judgments", 0) - self.snapshot.judgments)
+
+    @property
     def is_update(self) -> bool:
         """Whether the run shown is an update of a full analysis."""
         return self.run is not None and self.run.kind == UPDATE

@@ -39,7 +39,8 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     run = context["run"]
     declared = FIGURES[name]
     return {
-        "study": context["study"], "run": run, "name": name, "alt": declared.alt,
+        "study": context["study"], "run": run, "name": name, "alt": declared.alt, "title": declared.title,
+        "has_data": figure_module.has_something(run, declared),
         "caption": undefined_values.with_interval_note(
             fill(declared.caption, report_kinds.of(run).caption_parameters(run)),
             declared.tables,
@@ -78,6 +79,13 @@ def tables_named(run: Run, *names: str) -> list[DisplayTable]:
 def figures_of(run: Run, figures: tuple[Figure, ...]) -> list[Figure]:
     """Return the figures for which the run has data."""
     return [figure for figure in figures if figure_module.has_something(run, figure)]
+
+
+@register.filter
+def p_value(p: float) -> str:
+    """Return a p-value with its sign as in tables: "= 0.0312", "< 0.0001"."""
+    words = significance_marks.tests_in_words(p)
+    return words if words.startswith("<") else f"= {words}"
 
 
 @register.filter

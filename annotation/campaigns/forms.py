@@ -243,10 +243,12 @@ class CampaignForm(TermsForm):
     @property
     def terms(self) -> dict[str, Any]:
         """The terms that were entered, with the eligibility rules if the form asks for them."""
-        data = self.cleaned_data
+        data, terms = self.cleaned_data, super().terms
+        if "minimum_seconds" not in self.changed_data:
+            terms.pop("minimum_seconds", None)  # a default follows the minutes
         if "languages" not in data:
-            return super().terms
-        return super().terms | {
+            return terms
+        return terms | {
             "eligibility": {
                 "languages": [code.lower() for code in _codes(data["languages"])],
                 "countries": [code.upper() for code in _codes(data["countries"])],

@@ -155,7 +155,8 @@ class Campaign(models.Model):
         blank=True,
         default=600,
         validators=within(0, 86_400),
-        help_text="Flagged work is not rejected automatically: a person decides. Leave empty for no minimum.",
+        help_text="Flagged work is not rejected automatically: a person decides. "
+        "The default is 40 % of the minutes, at most 600. Leave empty for no minimum.",
     )
     allows_comments = models.BooleanField("Ask for comments at the end", default=True)
     # Judges in the paper saw no sources (crowdrag25, 3.3.1).

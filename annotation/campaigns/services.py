@@ -218,8 +218,22 @@ def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[s
     return {}
 
 
+def default_minimum(minutes: int) -> int:
+    """Return the default minimum completion time in seconds of questionnaires announced with this many minutes.
+
+    It is the same share of the time as in crowdrag25, 3.2.3 (10 of 25 minutes), and at most those 10 minutes.
+    """
+    published = Campaign()
+    assert published.minimum_seconds is not None
+    return min(published.minimum_seconds, round(published.minimum_seconds * minutes / published.minutes))
+
+
 def _set_terms(campaign: Campaign, terms: Mapping[str, Any], problems: dict[str, str]) -> None:
+    """Set the terms. A default minimum completion time follows the announced minutes."""
     values = dict(terms)
+    minutes = values.get("minutes")
+    if isinstance(minutes, int) and campaign.minimum_seconds == default_minimum(campaign.minutes):
+        values.setdefault("minimum_seconds", default_minimum(minutes))
     if "name" in values:
         values["name"] = default_texts.clean_line(values["name"])
     if "eligibility" in values:

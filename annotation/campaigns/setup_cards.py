@@ -20,13 +20,17 @@ NAMED = 4
 
 @dataclass(frozen=True)
 class SetupCard:
-    """A part of the setup: its summary, and where to change it. `is_missing` if it prevents the launch."""
+    """A part of the setup: its summary, and where to change it. `is_missing` if it prevents the launch.
+
+    `changes_later`: whether some of it can still be changed after the launch.
+    """
 
     name: str
     title: str
     text: str
     url: str
     is_missing: bool = False
+    changes_later: bool = False
 
 
 def setup_cards(campaign: Campaign, forecast: Forecast | None) -> list[SetupCard]:
@@ -46,11 +50,11 @@ def _of_design(campaign: Campaign, forecast: Forecast) -> Iterator[SetupCard]:
     design = read_design(campaign.design)
     title = "Responses" if campaign.kind == CampaignKind.POINTWISE else "Pairs"
     yield SetupCard("items", title, _items(campaign, design, forecast), f"{edit}#items", not forecast.items)
-    yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges")
+    yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges", changes_later=True)
     is_unpaid = campaign.pay is None and campaign.kind != CampaignKind.EXPERT
-    yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid)
+    yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid, changes_later=True)
     if campaign.kind != CampaignKind.EXPERT:
-        yield SetupCard("eligibility", "Eligibility", _eligibility(campaign), f"{edit}#eligibility")
+        yield SetupCard("eligibility", "Eligibility", _eligibility(campaign), f"{edit}#eligibility", changes_later=True)
 
 
 def _of_content(campaign: Campaign) -> Iterator[SetupCard]:
@@ -89,7 +93,8 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
     if not forecast.items:
         return "Nothing matches yet."
     fewest, most = forecast.fewest, forecast.most
-    noun = {CampaignKind.POINTWISE: "response", CampaignKind.EXPERT: "item"}.get(CampaignKind(campaign.kind), "pair")
+    # Pairs that are shown in both orders are two items.
+    noun = "response" if campaign.kind == CampaignKind.POINTWISE else "item"
     per = f"{count(most, noun) if fewest == most else f'{fewest} to {most} {noun}s'} per questionnaire"
     topics = count(forecast.topics, "topic")
     if campaign.kind == CampaignKind.POINTWISE:

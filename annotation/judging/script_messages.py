@@ -84,9 +84,11 @@ def _finishing() -> dict[str, str]:
         "finish.ready": _("You answered every question. You can check your answers before you submit."),
         "finish.open.one": _("{n} question is not answered. Answer it, then submit:"),
         "finish.open.other": _("{n} questions are not answered. Answer them, then submit:"),
-        "finish.unfinished.one": _("Not submitted: {n} question is not complete. It is this one, in {name} {number}."),
+        "finish.unfinished.one": _(
+            "Not submitted: {n} question is not answered in full. It is this one, in {name} {number}."
+        ),
         "finish.unfinished.other": _(
-            "Not submitted: {n} questions are not complete. The first is this one, in {name} {number}."
+            "Not submitted: {n} questions are not answered in full. The first is this one, in {name} {number}."
         ),
         "finish.of.one": _("{name} {number}: {n} question"),
         "finish.of.other": _("{name} {number}: {n} questions"),

@@ -25,7 +25,8 @@ class AskingForm(PromptForm):
     helps: ClassVar = {
         "prompt": (
             "{instructions}, {query}, {questions}, {form} and {responses} are replaced for each item with what "
-            "people see. If you change it, a new version is saved, and its answers count as those of a new judge."
+            "people see. Sentences of the instructions about the page and the pay are left out. If you change it, a "
+            "new version is saved, and its answers count as those of a new judge."
         ),
         "temperature": (
             "0 makes answers reproducible. Leave empty for the server's default, which some models require."

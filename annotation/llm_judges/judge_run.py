@@ -139,8 +139,7 @@ def work(work: Work) -> Callable[[], None]:
     participant = judge.participant(study=run.study, now=timezone.now())
     assignment_of = outcomes.assignments(items=[call.item for call in calls], participant=participant)
     ready: list[CallResult] = []
-    done, began = 0, time.monotonic()
-    kept_at = began
+    done, kept_at = 0, time.monotonic()
     work.report(0, len(calls), forecasts.describe_wait(judge.endpoint))
 
     def note_answer(answer: gateway.Answer) -> None:
@@ -153,12 +152,6 @@ def work(work: Work) -> Callable[[], None]:
             work.keep(effect)
             kept_at = time.monotonic()
         work.report(done, len(calls), _about(call))
-
-    def check() -> None:
-        if done:
-            work.check()
-        else:
-            work.report(0, len(calls), forecasts.describe_wait(judge.endpoint, time.monotonic() - began))
 
     def effect() -> None:
         outcomes.store_results(
@@ -180,7 +173,7 @@ def work(work: Work) -> Callable[[], None]:
             study=run.study,
             purpose=PURPOSE,
             on_answer=note_answer,
-            check=check,
+            check=work.check,
         )
     except gateway.GatewayError as error:
         work.keep(effect)

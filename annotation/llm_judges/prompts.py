@@ -47,7 +47,7 @@ FOR_PEOPLE: Final = re.compile(
     r"|\btap\b|\bscroll\w*\b|\bdots\b|\bon a (?:phone|computer)\b|\bquestionnaires?\b|\bsubmit\w*\b"
     r"|\bhand(?:ing)? it in\b|\b(?:leave|write|any|your|for) (?:a )?comments?\b|\battention (?:checks?|questions?)\b"
     r"|\bconsent\w*\b|\b(?:is|are|be) saved\b|\b\d+ minutes\b|\bpaid\b|\bpayment\b|\btake a break\b"
-    r"|\bother (?:people|judges)\b|\bon (?:the|your) (?:left|right)\b",
+    r"|\bshortcuts?\b|\bat the top\b|\bother (?:people|judges)\b|\bon (?:the|your) (?:left|right)\b",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\{(\w+)\}")

@@ -1,14 +1,14 @@
 """Progress of a run, and an estimate of the time left."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from .enums import Queue, UnitState
+from .enums import Queue, RunState, UnitState
 from .models import Run, Unit, WorkerHeartbeat, may_start
 
 #: The rate is measured on this many most recent units.
@@ -68,8 +68,12 @@ class Progress:
 
 
 def measure(run: Run, *, now: datetime | None = None) -> Progress:
-    """Return the progress of a run."""
-    now = now or timezone.now()
+    """Return the progress of a run. A cancelled run does nothing, so it has no message."""
+    progress = _measure(run, now or timezone.now())
+    return replace(progress, message="") if run.state == RunState.CANCELLED else progress
+
+
+def _measure(run: Run, now: datetime) -> Progress:
     total = run.units.count()
     if total == 1:
         return measure_unit(run.units.get(), now=now)

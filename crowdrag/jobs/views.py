@@ -104,7 +104,7 @@ def _lead_on(request: HttpRequest, run: Run) -> str | None:
         return None
     if address:
         counts = ", ".join(f"{column_name(name)}: {plainly(value)}" for name, value in _summary(run).items())
-        messages.success(request, f"Finished. {counts}")
+        messages.success(request, f"{kinds.title(run.kind)} finished. {counts}")
     return address
 
 

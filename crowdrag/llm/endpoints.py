@@ -111,7 +111,7 @@ def summary(*, now: datetime | None = None) -> dict[str, Any]:
         failed_today=Count("attempts", filter=day & ~Q(attempts__fault=Fault.NONE)),
         in_flight=Count("attempts", filter=alive),
         unknown=Count("attempts", filter=Q(attempts__state=AttemptState.UNKNOWN)),
-        latency=Avg("attempts__latency", filter=day),
+        latency=Avg("attempts__latency", filter=day & Q(attempts__state=AttemptState.ANSWERED)),
         cost=Sum("attempts__cost"),
         last_sent=Max("attempts__started_at"),
     ).order_by("name", "id")
@@ -136,7 +136,7 @@ def study_usage(*, study: Study) -> dict[str, Any]:
             attempts=Count("id"),
             prompt_tokens=Sum("prompt_tokens"),
             completion_tokens=Sum("completion_tokens"),
-            latency=Avg("latency"),
+            latency=Avg("latency", filter=Q(state=AttemptState.ANSWERED)),
             cost=Sum("cost"),
         )
         .order_by("endpoint__name", "purpose")

@@ -190,14 +190,9 @@ def forecast(
     return Forecast(len(requests) if count is None else count, estimate, seconds, left, problem, sampled)
 
 
-def describe_wait(endpoint: Endpoint, seconds: float = 0.0) -> str:
-    """Return what a run does before the first answer arrives, and for how long."""
-    time = f" ({_spent(seconds)} so far)" if seconds >= 1 else ""
-    return f"Waiting for the first answer from {endpoint}{time}"
-
-
-def _spent(seconds: float) -> str:
-    return f"{int(seconds)} s" if seconds < 120 else f"{int(seconds // 60)} min"
+def describe_wait(endpoint: Endpoint) -> str:
+    """Return what a run does before the first answer arrives."""
+    return f"Waiting for the first answer from {endpoint}"
 
 
 def check_answered(endpoint: Endpoint, answers: Sequence[gateway.Answer]) -> None:

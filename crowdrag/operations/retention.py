@@ -22,7 +22,7 @@ from crowdrag.accounts.models import SignInFailure
 from crowdrag.audit import queries
 from crowdrag.jobs.enums import ACTIVE
 from crowdrag.jobs.models import Upload
-from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.enums import PEOPLE
 from crowdrag.studies.models import Participant, Study, User
 from crowdrag.studies.participants import withdrawal
 from crowdrag.webhooks import outbox
@@ -186,7 +186,7 @@ class ErasureBusyError(Exception):
 
 def find_person(*, study: str, pseudonym: str) -> Participant | None:
     """Return the participant of a study by pseudonym."""
-    people = Participant.objects.of_kind(ParticipantKind.CROWD, ParticipantKind.EXPERT).select_related("study")
+    people = Participant.objects.of_kind(*PEOPLE).select_related("study")
     return people.filter(study__slug=study, external_id=pseudonym).first()
 
 

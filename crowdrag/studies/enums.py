@@ -1,5 +1,7 @@
 """Enumerations of studies and participants."""
 
+from typing import Final
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +22,10 @@ class ParticipantKind(models.TextChoices):
     EXPERT = "EXPERT", "expert"
     MODEL = "MODEL", "language model"
     SYSTEM = "SYSTEM", "RAG system"
+
+
+#: The kinds of participants that are people.
+PEOPLE: Final = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
 
 
 class DecisionKind(models.TextChoices):

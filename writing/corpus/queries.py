@@ -194,12 +194,12 @@ def response_versions(responses: Iterable[Response]) -> dict[int, int]:
 
 _SIDEBAR_COUNTS = """
     SELECT (SELECT count(DISTINCT external_id) FROM writing_topic WHERE study_id = %(study)s),
-           (SELECT count(*) FROM writing_response WHERE study_id = %(study)s)
+           (SELECT count(*) FROM writing_response WHERE study_id = %(study)s AND erased_at IS NULL)
 """
 
 
 def sidebar_counts(study: Study) -> dict[str, int]:
-    """Return the numbers of topics and responses for the sidebar of each page; one prepared statement."""
+    """Return the numbers of topics and unerased responses for the sidebar of each page; one prepared statement."""
     counted = prepared_statements.row(_SIDEBAR_COUNTS, {"study": Int8(study.pk)})
     assert counted is not None
     return {"topics": counted[0], "responses": counted[1]}

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -152,7 +151,6 @@ def work(work: Work) -> None:
     writer = order.writer()
     slots = _slots(work.unit.payload["slots"])
     total, done = len(slots), 0
-    began = time.monotonic()
     work.report(0, total, forecasts.describe_wait(writer.endpoint))
 
     def note_answer(answer: gateway.Answer) -> None:
@@ -162,12 +160,6 @@ def work(work: Work) -> None:
             work.keep(partial(keep, slots[answer.index], answer))
         done += 1
         work.report(done, total, _about(slots))
-
-    def check() -> None:
-        if done:
-            work.check()
-        else:
-            work.report(0, total, forecasts.describe_wait(writer.endpoint, time.monotonic() - began))
 
     def keep(slot: Slot, answer: gateway.Answer) -> None:
         now = timezone.now()
@@ -189,7 +181,7 @@ def work(work: Work) -> None:
             study=run.study,
             purpose=PURPOSE,
             on_answer=note_answer,
-            check=check,
+            check=work.check,
         )
     except gateway.GatewayError as error:
         raise InputRejectedError([{"message": str(error)}]) from error

@@ -46,8 +46,9 @@ before you agree here:
 
 {recorded}
 
-We also keep your answers to our questions, when you came and with which link, and what you are paid. If a recruitment
-platform sent you, we store your platform ID encrypted. We use it to pay you and to recognise you. We never publish it.
+We also keep your answers to our questions, when you came and with which link, what you are paid, the messages that you
+send us, and your email address if you enter it. If a recruitment platform sent you, we store your platform ID
+encrypted. We use it to pay you and to recognise you. We never publish it.
 
 ## Purpose
 

@@ -64,7 +64,7 @@ def change_state(request: HttpRequest, study: Study) -> HttpResponse:
         for problem in error.problems:
             messages.error(request, problem)
     else:
-        messages.success(request, "The plan is open. People can write now. Create a link for them under “People”.")
+        messages.success(request, "The plan is open. People can write now. Create a link on the page Participants.")
     return redirect("writing_plan", study.slug)
 
 

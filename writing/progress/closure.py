@@ -21,4 +21,4 @@ def payments(study: Study) -> Iterator[str]:
     """Yield a reason if writers have earned money, because payment records must be kept."""
     paid = TaskPayment.objects.filter(task__study=study, amount__gt=0, task__participant__is_simulated=False)
     if paid.exists():
-        yield "Writers have been paid, so their payment records must be kept. Archive the study instead."
+        yield "Writers have earned money, so their payment records must be kept. Archive the study instead."

@@ -352,11 +352,11 @@ def responses_part(study: Study) -> StepPart | None:
 
 
 def writing_part(study: Study) -> StepPart | None:
-    """Return the checklist's entry on the writing plan; None without a plan."""
+    """Return the checklist's entry on the writing plan; without a plan, on missing responses, if they are missing."""
     card = study_card(study)
     plan, whole = card["plan"], card["whole"]
     if plan is None:
-        return None
+        return _missing_responses(study)
     planned = whole.planned or 0
     text = f"{whole.done} of {planned} requested responses"
     if card["trials"]:
@@ -366,6 +366,16 @@ def writing_part(study: Study) -> StepPart | None:
     action = Action("Open the writing plan", reverse("writing_plan", args=[study.slug]))
     url = reverse("writing_progress", args=[study.slug])
     return StepPart(text, Progress.STARTED if plan.is_open or whole.done else Progress.TO_DO, action, url)
+
+
+def _missing_responses(study: Study) -> StepPart | None:
+    topics = Topic.objects.filter(study=study).current()
+    if not topics.exists() or Response.objects.filter(study=study).exists():
+        return None
+    action = Action("Plan the writing", reverse("writing_plan", args=[study.slug]))
+    return StepPart(
+        "No responses yet. You can also import them.", Progress.TO_DO, action, reverse("import", args=[study.slug])
+    )
 
 
 def _origin(value: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.models import Campaign
-from crowdrag.studies.enums import ParticipantKind
+from crowdrag.studies.enums import PEOPLE
 from crowdrag.studies.models import Consent, Participant, Study
 from writing.models import WritingPlan
 
@@ -23,7 +23,6 @@ NOT_AGREED = "people did not agree to the release"
 OTHER_TERMS = "people agreed to the release under other terms ({licence})"
 #: Licence of texts that may be released under any terms.
 FREE = "CC0-1.0"
-PERSONS = (ParticipantKind.CROWD, ParticipantKind.EXPERT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class Permissions:
     @cached_property
     def _persons(self) -> frozenset[int]:
         # There is nobody behind simulated participants who could consent.
-        participants = Participant.objects.filter(study=self._study, kind__in=PERSONS, is_simulated=False)
+        participants = Participant.objects.filter(study=self._study, kind__in=PEOPLE, is_simulated=False)
         return frozenset(() if self._study.is_simulated else participants.values_list("pk", flat=True))
 
     @cached_property

@@ -6,10 +6,10 @@ from functools import cached_property
 
 from django.conf import settings
 
+from crowdrag.studies.enums import PEOPLE
 from crowdrag.studies.models import Participant, Study
 
 from ..choices import Choices, Pseudonyms
-from .permissions import PERSONS
 
 #: Characters of a new pseudonym after its `p`.
 LENGTH = 16
@@ -52,11 +52,11 @@ class Names:
     @cached_property
     def _names(self) -> dict[int, str]:
         return {
-            pk: self._fresh(f"{kind}\0{name}") if self._is_fresh and kind in PERSONS else name
+            pk: self._fresh(f"{kind}\0{name}") if self._is_fresh and kind in PEOPLE else name
             for pk, kind, name in self._people
         }
 
     @cached_property
     def _keys(self) -> dict[str, int]:
-        ordered = sorted(self._people, key=lambda person: person[1] in PERSONS)
+        ordered = sorted(self._people, key=lambda person: person[1] in PEOPLE)
         return {name: pk for pk, _kind, name in ordered}

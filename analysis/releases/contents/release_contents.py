@@ -14,7 +14,7 @@ from .crowdrag25_layout import Layout
 from .permissions import Permissions
 from .pseudonyms import Names
 from .result_tables import Results
-from .selection import Exclusion, ExclusionCount, Selection
+from .selection import Exclusion, ExclusionCount, Making, Selection
 from .source import Clock, Source
 
 
@@ -35,6 +35,8 @@ class Contents:
         Runs whose results are included, in the order of the table `runs`.
     licences
         Licences under which people released their texts; if one may apply to all, that of the release.
+    makings
+        How the included texts came about.
     """
 
     tables: tuple[ContentTable, ...]
@@ -44,6 +46,7 @@ class Contents:
     participants: tuple[int, ...]
     runs: tuple[Run, ...]
     licences: tuple[str, ...]
+    makings: frozenset[Making]
 
 
 def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
@@ -75,6 +78,7 @@ def read_contents(*, study: Study, choices: Choices, release: str) -> Contents:
         participants=tuple(sorted(selection.participants)),
         runs=results.runs,
         licences=tuple(sorted(selection.licences)),
+        makings=frozenset(selection.makings),
     )
 
 

@@ -5,16 +5,18 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from django.db.models import Count as Number
 
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, Item, Judgment
 from crowdrag.studies.models import Study
+from writing.enums import Origin
 from writing.models import Response, Topic
 
 from ...enums import TextSource
-from ..choices import Choices
+from ..choices import Choices, Timing
 from ..personal_data.redaction import Redaction
 from .permissions import Permission, Permissions
 
@@ -73,11 +75,21 @@ class ExclusionCount:
 CHUNK = 2000
 RESPONSES = "responses"
 JUDGMENTS = "judgments"
+RESPONSE_TIMES = "times of responses and their writing logs"
+QUESTIONNAIRE_TIMES = "times of questionnaires and their judgments"
 NOT_CHOSEN = "they were not chosen for this release"
 ERASED = "people had their data erased"
 EXCLUDED = "they are excluded from the analysis"
 NOT_ACCEPTED = "the questionnaire is not accepted"
 ON_WITHHELD = "they are about a response that is left out"
+
+
+class Making(StrEnum):
+    """How an included text came about."""
+
+    WRITTEN_HERE = "WRITTEN_HERE"
+    GENERATED = "GENERATED"
+    IMPORTED = "IMPORTED"
 
 
 class Selection:
@@ -93,6 +105,8 @@ class Selection:
         self.licences: set[str] = set()
         # Campaigns in which each participant had an assignment.
         self.judged_in: dict[int, set[int]] = defaultdict(set)
+        self.makings: set[Making] = set()
+        self._has_times = choices.timing != Timing.ABSENT
         self.responses = Keys(self._responses())
         self.assignments = self._assignments()
         self._count_judgments()
@@ -115,6 +129,9 @@ class Selection:
             if self._choices.responses:
                 self.participants.add(person)
                 self.licences.add(permission.licence)
+                self.makings.add(_making(origin, is_imported=imported is not False))
+                if self._has_times and permission.timing:
+                    self.count.add(RESPONSE_TIMES, permission.timing)
             yield pk
 
     def _reason(self, pk: int, origin: str, *, included: bool, erased: bool, permission: Permission) -> str:
@@ -131,8 +148,12 @@ class Selection:
         columns = ("pk", "participant_id", "state", "is_included", "questionnaire__campaign_id")
         rows = Assignment.objects.filter(questionnaire__campaign__study=self._study).values_list(*columns)
         reasons = {}
+        self._without_times: dict[int, str] = {}
         for pk, person, state, included, campaign in rows.iterator(CHUNK):
-            reason = self.permissions.judge(person, campaign).judgments
+            permission = self.permissions.judge(person, campaign)
+            reason = permission.judgments
+            if self._has_times and permission.timing:
+                self._without_times[pk] = permission.timing
             if state != AssignmentState.ACCEPTED:
                 reason = NOT_ACCEPTED
             elif not (included or self._choices.excluded):
@@ -153,6 +174,8 @@ class Selection:
                 self.count.add(JUDGMENTS, reason, n)
             else:
                 self.participants.add(person)
+                if without := self._without_times.pop(assignment, ""):  # once for all its judgments
+                    self.count.add(QUESTIONNAIRE_TIMES, without)
 
     def _topics(self) -> frozenset[int]:
         """Return the included topics: the latest version of each, and those that included data refer to."""
@@ -166,3 +189,9 @@ class Selection:
             items = Item.objects.filter(campaign__study=self._study).order_by()
             used.update(items.values_list("topic_id", flat=True).distinct())
         return frozenset(used)
+
+
+def _making(origin: str, *, is_imported: bool) -> Making:
+    if origin == Origin.MODEL:
+        return Making.GENERATED
+    return Making.IMPORTED if is_imported else Making.WRITTEN_HERE

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from ..choices import Choices
-from ..contents.selection import Exclusion
+from ..contents.selection import Exclusion, Making
 
 __all__ = ["FORMAT", "SCHEMA_VERSION", "About", "Creator", "Exclusion", "SourceRun", "is_orcid"]
 
@@ -70,6 +70,8 @@ class About:
         Without resolver, as in 10.1000/x; empty if there is none.
     choices
         The researcher's choices.
+    makings
+        How the texts in the release came about.
     left_out, layout_left_out
         Data of the study that are not in the release; data that only the CrowdRAG-25 layout does not contain.
     changes
@@ -94,6 +96,7 @@ class About:
     is_simulated: bool = False
     code_version: str = ""
     choices: Choices = field(default_factory=Choices)
+    makings: frozenset[Making] = frozenset()
     left_out: tuple[Exclusion, ...] = ()
     layout_left_out: tuple[Exclusion, ...] = ()
     runs: tuple[SourceRun, ...] = ()

@@ -115,7 +115,7 @@ _OTHER_FILES = """| `croissant.json` | Croissant metadata |
 | `release.json` | the manifest: fields, files, choices, left-out data, and the runs of the results |
 | `CHANGES.md`, `SHA256SUMS`, `LICENSE`, `CITATION.cff` | as named (verify with `sha256sum --check SHA256SUMS`) |
 
-Files without data are omitted."""
+A table without rows is a file without rows. The layout of CrowdRAG-25 has only files with data."""
 
 
 def _files() -> str:
@@ -184,7 +184,9 @@ def compared(before: Manifest, after: Manifest) -> list[str]:
     sentences += _licences(before, after)
     earlier, later = _tables(before), _tables(after)
     sentences += [
-        f"The table {markup.code(name)} is new: {later[name]['rows']:,} rows." for name in later if name not in earlier
+        f"The table {markup.code(name)} is new: {markup.count_rows(later[name]['rows'])}."
+        for name in later
+        if name not in earlier
     ]
     sentences += [f"The table {markup.code(name)} was removed." for name in earlier if name not in later]
     for name in later:
@@ -217,7 +219,7 @@ def _table(name: str, before: Manifest, after: Manifest) -> list[str]:
             was, is_ = earlier[field]["type"], later[field]["type"]
             sentences.append(f"{title}: {markup.code(field)} changed from {markup.code(was)} to {markup.code(is_)}.")
     if before["rows"] != after["rows"]:
-        sentences.append(f"{title} changed from {before['rows']:,} to {after['rows']:,} rows.")
+        sentences.append(f"{title} changed from {before['rows']:,} to {markup.count_rows(after['rows'])}.")
     elif before["content_sha256"] != after["content_sha256"] and not sentences:
         sentences.append(f"{title} has the same number of rows ({after['rows']:,}), but different content.")
     return sentences

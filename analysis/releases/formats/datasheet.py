@@ -6,6 +6,7 @@ Only the researcher knows why the data were collected and how else they were use
 from typing import Any
 
 from ..choices import Choices
+from ..contents.selection import Making
 from . import card, markup
 from .about import About
 
@@ -26,7 +27,7 @@ def _sections(about: About, manifest: Manifest) -> list[tuple[str, list[tuple[st
     return [
         ("Motivation", _motivation(about)),
         ("Composition", _composition(about, manifest)),
-        ("Collection", _collection(about)),
+        ("Collection", _collection(about, manifest)),
         ("Preprocessing, cleaning, labelling", _labelling(about, manifest)),
         ("Uses", _uses()),
         ("Distribution and maintenance", _distribution(about, manifest)),
@@ -47,7 +48,7 @@ def _motivation(about: About) -> list[tuple[str, str]]:
 
 def _composition(about: About, manifest: Manifest) -> list[tuple[str, str]]:
     counts = "\n".join(
-        f"- {markup.code(table['name'])}: {table['rows']:,} rows. {markup.line(table['meaning'])}"
+        f"- {markup.code(table['name'])}: {markup.count_rows(table['rows'])}. {markup.line(table['meaning'])}"
         for table in manifest["tables"]
     )
     nobody = "None: the study's crowd is simulated." if about.is_simulated else _PEOPLE[about.choices.pseudonyms.value]
@@ -78,10 +79,14 @@ _PEOPLE = {
         f"IDs. {_SEARCHED}"
     ),
 }
-_ACQUIRED = (
-    "People wrote texts on a query from retrieved passages, in an editor that records the writing "
-    "process. People (and models, where tables say so) judged single texts or pairs of texts on "
-    "several dimensions in questionnaires."
+_TEXTS = {
+    Making.WRITTEN_HERE: "People wrote texts on a query{passages}, in an editor that records the writing process.",
+    Making.GENERATED: "Language models wrote texts on a query{passages}.",
+    Making.IMPORTED: "Texts on a query that were written elsewhere were imported.",
+}
+_JUDGED = (
+    "People (and models, where tables say so) judged single texts or pairs of texts on several dimensions in "
+    "questionnaires."
 )
 _CONSENT = (
     "Participants read a consent text that states what is recorded and what may be released under "
@@ -115,11 +120,21 @@ def _chosen(choices: Choices) -> str:
     return "; ".join(markup.line(str(sentence)) for sentence in sentences) + "."
 
 
-def _collection(about: About) -> list[tuple[str, str]]:
+def _acquired(about: About, manifest: Manifest) -> str:
+    """Say how the contained texts and judgments were made: only what applies."""
+    rows = {table["name"]: table["rows"] for table in manifest["tables"]}
+    passages = " from retrieved passages" if rows.get("retrieved") else ""
+    sentences = [text.format(passages=passages) for making, text in _TEXTS.items() if making in about.makings]
+    if rows.get("judgments"):
+        sentences.append(_JUDGED)
+    return " ".join(sentences) or "This release contains no texts or judgments of people."
+
+
+def _collection(about: About, manifest: Manifest) -> list[tuple[str, str]]:
     if about.is_simulated:
         return [("How was the data acquired?", "By simulation of a crowd with a fixed seed.")]
     return [
-        ("How was the data acquired?", _ACQUIRED),
+        ("How was the data acquired?", _acquired(about, manifest)),
         ("Did the people consent?", _CONSENT),
         ("Can consent be withdrawn?", _WITHDRAWN),
     ]

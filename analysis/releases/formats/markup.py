@@ -85,3 +85,8 @@ def _scalar(value: Any) -> str:
     if isinstance(value, str):
         return quoted(value)
     return "null" if value is None else "[]"
+
+
+def count_rows(number: int) -> str:
+    """Return a number of rows in words."""
+    return f"{number:,} {'row' if number == 1 else 'rows'}"

@@ -34,7 +34,7 @@ def decide(request: HttpRequest, study: Study, campaign_id: int, assignment_id: 
     if name == "accept":
         form: Any = AcceptForm(request.POST)
         do: Callable[..., Assignment] = services.accept
-        message = "Accepted. The judge is paid, and the questionnaire counts as collected."
+        message = "Accepted. The judge has earned the pay, and the questionnaire counts as collected."
     elif name == "reject":
         form = reject_form(dossier.collect(assignment), assignment, request.POST)
         do = services.reject

@@ -27,12 +27,13 @@ SIGNAL_WORDS: Final[dict[str, SignalWords]] = {
     "too_fast": SignalWords(
         "Too fast",
         (
-            "The time is too short to skim the texts. The campaign sets the limit (default: 10 minutes per "
-            "questionnaire). For a single text the limit is 20 seconds, in which a fast reader skims half of it."
+            "The time is below the minimum that the campaign sets (default: 40 % of the announced time, at most "
+            "10 minutes), or most items took less time than single texts need (20 seconds each, or less if the "
+            "minimum allows less)."
         ),
         (
             "A practised reader, texts known from another questionnaire, reading on another device or on paper, "
-            "or a browser that reported no time."
+            "short texts, or a browser that reported no time."
         ),
     ),
     "failed_checks": SignalWords(

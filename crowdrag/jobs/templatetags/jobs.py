@@ -63,7 +63,12 @@ def plainly(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values()):
-        return ", ".join(f"{name.replace('_', ' ')} {plainly(part)}" for name, part in value.items()) or "–"
+        return ", ".join(f"{_plain_name(name)} {plainly(part)}" for name, part in value.items()) or "–"
     if isinstance(value, list) and not any(isinstance(part, dict | list) for part in value):
         return ", ".join(map(plainly, value)) or "–"
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, ensure_ascii=False)
+
+
+def _plain_name(name: str) -> str:
+    """Return a key in words; names of files stay as they are."""
+    return name if "." in name or "/" in name else name.replace("_", " ")

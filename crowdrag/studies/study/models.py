@@ -19,7 +19,7 @@ from django.urls import Resolver404, resolve
 from django.utils.crypto import salted_hmac
 
 from .. import codes
-from ..enums import DecisionKind, Role
+from ..enums import PEOPLE, DecisionKind, Role
 
 
 class EmailUserManager(UserManager["User"]):
@@ -92,14 +92,16 @@ class User(AbstractUser):
         return salted_hmac("crowdrag.signed_out_at", value, secret=secret, algorithm="sha256").hexdigest()
 
 
-def count_of(model: type[models.Model], relation: str, *, distinct: bool = False) -> Coalesce:
+def count_of(model: type[models.Model], relation: str, *, distinct: bool = False, **only: Any) -> Coalesce:
     """Return an annotation of `model` that counts a relation's rows, 0 if there are none.
 
     Each is a subquery: joining several relations at once would multiply the rows before counting them. The relation is
-    given by name, so that rows which an upper app owns can be counted too.
+    given by name, so that rows which an upper app owns can be counted too. `only`: lookups on the relation that a row
+    must meet.
     """
+    condition = models.Q(**{f"{relation}__{name}": value for name, value in only.items()}) if only else None
     rows = model._default_manager.filter(pk=models.OuterRef("pk")).order_by().values("pk")
-    counted = rows.annotate(n=models.Count(relation, distinct=distinct)).values("n")
+    counted = rows.annotate(n=models.Count(relation, distinct=distinct, filter=condition)).values("n")
     return Coalesce(models.Subquery(counted, output_field=models.IntegerField()), 0)
 
 
@@ -137,11 +139,11 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.annotate(role=models.Subquery(memberships))
 
     def with_counts(self) -> "StudyQuerySet":
-        """Annotate `topic_count`, `response_count`, `participant_count`."""
+        """Annotate `topic_count`, `response_count` (without erased ones) and `people_count` (no systems or models)."""
         return self.annotate(
             topic_count=count_of(Study, "topics"),
-            response_count=count_of(Study, "responses"),
-            participant_count=count_of(Study, "participants"),
+            response_count=count_of(Study, "responses", erased_at__isnull=True),
+            people_count=count_of(Study, "participants", kind__in=PEOPLE),
         )
 
 

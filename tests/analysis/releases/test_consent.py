@@ -7,7 +7,7 @@ import pytest
 from analysis.releases.choices import Logs, Timing
 from analysis.releases.contents import permissions, selection
 from analysis.releases.contents.log_tables import LOGS
-from analysis.releases.contents.selection import JUDGMENTS, RESPONSES
+from analysis.releases.contents.selection import JUDGMENTS, QUESTIONNAIRE_TIMES, RESPONSE_TIMES, RESPONSES
 from crowdrag.studies.participants import withdrawal
 from tests.analysis.releases.consents import agrees, all_agree, person, study
 from tests.analysis.releases.release_files import read
@@ -50,7 +50,7 @@ def test_a_text_without_its_log_and_without_its_times() -> None:
     made = study()
     agrees(made, "writer", releases_log=False, releases_timing=False)
     tables, layout, left_out = read(made, **FULL)
-    assert left_out[LOGS, permissions.NOT_AGREED] == 1
+    assert left_out[LOGS, permissions.NOT_AGREED] == left_out[RESPONSE_TIMES, permissions.NOT_AGREED] == 1
     assert tables["log_events"] == tables["log_measures"] == []
     (row, _model) = tables["responses"]
     assert (row["submitted_at"], row["seconds"], row["active_seconds"]) == (None, None, None)
@@ -94,7 +94,9 @@ def test_judges_who_withdrew_or_keep_their_words_to_themselves() -> None:
     quiet.releases_text = quiet.releases_timing = False
     quiet.save()
     tables, _layout, left_out = read(made, **FULL)
-    assert left_out == {(JUDGMENTS, permissions.WITHDRAWN): 1}
+    assert left_out == {(JUDGMENTS, permissions.WITHDRAWN): 1, (QUESTIONNAIRE_TIMES, permissions.NOT_AGREED): 1}
+    _tables, _layout, without_times = read(made, timing=Timing.ABSENT)
+    assert QUESTIONNAIRE_TIMES not in {what for what, _reason in without_times}
     (judgment,), (sheet,) = tables["judgments"], tables["questionnaires"]
     assert (judgment["value"], judgment["justification"], judgment["judged_at"]) == (-1, None, None)
     assert (sheet["comment"], sheet["seconds"], sheet["submitted_at"]) == (None, None, None)

@@ -186,6 +186,12 @@ def test_an_analysis_is_summed_up_by_hand():
         calibration.study_findings([[0.0], [1.0]], [0, 0], [0, 1], [[0]], grade=[[1.0], [2.0]])
 
 
+def test_one_response_of_each_origin_says_how_responses_of_a_topic_differ():
+    merit = [[0.0], [2.0], [1.0], [5.0]]  # differences of 2 and 4: a variance of 2, half of it for each response
+    found = calibration.study_findings(merit, [0, 0, 1, 1], [0, 1, 0, 1], [[0], [1]], grade=merit)
+    assert found.spread == pytest.approx(1.0)
+
+
 def test_variances_of_differences_between_topics_and_styles_by_hand():
     """Three topics, two styles, one response of either origin each: models' grades less people's."""
     apart = np.array([[1.0, 3.0], [2.0, 5.0], [0.0, 4.0]])  # topics by styles

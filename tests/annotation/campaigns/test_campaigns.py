@@ -214,6 +214,16 @@ class TestDrawing:
         launch.open_campaign(campaign=campaign, now=NOW)
         assert sorted(each.entries.count() for each in campaign.questionnaires.all()) == sizes
 
+    def test_the_default_minimum_follows_the_minutes_and_a_chosen_one_stays(self) -> None:
+        def changed(campaign: Campaign, **terms: int | None) -> int | None:
+            return services.change_terms(campaign=campaign, terms=terms, now=NOW).minimum_seconds
+
+        campaign = draft(corpus(topics=4))
+        assert campaign.minimum_seconds == 600
+        assert [changed(campaign, minutes=minutes) for minutes in (10, 12, 60, 25)] == [240, 288, 600, 600]
+        assert changed(campaign, minutes=10, minimum_seconds=600) == changed(campaign, minutes=12) == 600
+        assert changed(campaign, minimum_seconds=None) is changed(campaign, minutes=30) is None
+
     def test_another_design_drops_what_was_drawn_and_other_terms_do_not(self) -> None:
         campaign = draft(corpus(topics=4))
         questionnaires.build(campaign=campaign, now=NOW)

@@ -108,7 +108,9 @@ def test_the_checklist_leads_through_a_study(owner: tuple[Client, Study]) -> Non
     to_do = dict.fromkeys(("data", "collect", "review", "analyse", "publish"), "to_do")
     assert steps(study) == (to_do, reverse("import", args=[study.slug]))
     assert reverse("import", args=[study.slug]) in client.get(reverse("study", args=[study.slug])).content.decode()
-    ResponseFactory(study=study, topic=TopicFactory(study=study))
+    topic = TopicFactory(study=study)
+    assert steps(study) == (to_do | {"data": "done"}, reverse("writing_plan", args=[study.slug]))
+    ResponseFactory(study=study, topic=topic)
     assert steps(study) == (to_do | {"data": "done"}, reverse("campaign_new", args=[study.slug]))
     # A viewer is shown the same steps and asked for nothing.
     assert steps(study, Role.VIEWER) == (to_do | {"data": "done"}, None)

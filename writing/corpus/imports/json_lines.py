@@ -73,7 +73,7 @@ def lines(
                 if number == 1:
                     line = line.removeprefix(BOM)
                 if number % 256 == 1:
-                    report(min(_position(raw), member.size), member.size, member.name)
+                    report(min(_position(raw), member.size), member.size, f"{member.name} (bytes)")
                 yield number, line
         except UNREADABLE as error:
             message = f"cannot be unpacked after line {number}: {error}"
