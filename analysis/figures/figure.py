@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
 
 from crowdrag.jobs.models import Run
 from crowdrag.studies.models import Study
@@ -91,11 +92,15 @@ def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
 
 
 def has_something(run: Run, figure: Figure) -> bool:
-    """Return whether a run has data for a figure."""
+    """Return whether a run has data for a figure. That it has is remembered for an hour."""
+    key = f"has-chart-{run.key}-{figure.name}"
+    if cache.get(key):
+        return True
     try:
         specification(run.study, run, figure.name)
     except EmptyChartError:
         return False
+    cache.set(key, True, 3600)
     return True
 
 

@@ -277,7 +277,7 @@ def _position(key: Row, name: str, votes: ModelVotes) -> Row:
 def _mean(values: Floats, topic: Ints) -> Estimate:
     """Compute a mean with its interval over topics."""
     point, n = float(np.mean(values)), len(values)
-    terms = Terms(topic, None, None, (values - point) / n)
+    terms = Terms.of(topic, None, None, (values - point) / n)
     return Estimate(point, np.zeros(0), terms.topics, n, terms=terms)
 
 
