@@ -11,7 +11,6 @@ from .campaigns.models import (
     QuestionnaireItem,
 )
 from .imports.models import PlatformSubmission
-from .judging.judgment_sums import JudgmentSums
 from .judging.models import (
     Assignment,
     AssignmentDecision,
@@ -23,7 +22,7 @@ from .judging.models import (
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
-from .progress.models import AnswerTally, LiveAgreement, LiveCompetence, ProgressFigures
+from .progress.models import AnswerTally, JudgmentSums, LiveAgreement, LiveCompetence, ProgressFigures
 from .quality.models import (
     AttentionCheck,
     CheckAnswer,

@@ -85,7 +85,8 @@ def hourly_pay(campaign: Campaign, rows: CampaignRows, now: datetime) -> list[fl
     kept = _kept(campaign, rows, now, "hourly_pay")
     if kept is None:
         return wages.hourly_pay(rows.assignments)
-    return np.frombuffer(kept.hourly_pay, dtype="<f8").tolist()
+    pay: list[float] = np.frombuffer(kept.hourly_pay, dtype="<f8").tolist()
+    return pay
 
 
 def spending_of(campaign: Campaign, rows: CampaignRows, now: datetime) -> Spending:

@@ -1,10 +1,50 @@
-"""Live figures of a campaign, recomputed as judgments come in."""
+"""Figures of a campaign that are kept: sums by the database, live figures by the sweep."""
 
 from django.db import models
 
 from crowdrag.studies.models import Participant
 
 from ..campaigns.models import Campaign, Dimension
+from ..enums import AssignmentState
+from ..judging.models import Assignment
+
+
+class JudgmentSumsQuerySet(models.QuerySet["JudgmentSums"]):
+    """Queries of sums over judgments."""
+
+    def counted(self) -> "JudgmentSumsQuerySet":
+        """Keep those of assignments whose judgments count."""
+        return self.filter(state=AssignmentState.ACCEPTED, is_included=True)
+
+
+class JudgmentSums(models.Model):
+    """Sums over the judgments of one assignment, so that a study of millions need not be counted for a page.
+
+    The database keeps them (triggers of `Assignment` and `Judgment`). Assignments in progress have none, because their
+    judgments change with every answer.
+    """
+
+    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True, related_name="judgment_sums")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="+", db_index=False)
+    state = models.CharField(max_length=10)
+    is_included = models.BooleanField()
+    # With repeats and without; the sums are without.
+    stored = models.PositiveIntegerField()
+    judgments = models.PositiveIntegerField()
+    id_sum = models.BigIntegerField()
+    # Of id times value: any changed answer changes it.
+    answer_sum = models.BigIntegerField()
+
+    objects = JudgmentSumsQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["campaign", "state", "is_included"],
+                include=["stored", "judgments", "id_sum", "answer_sum"],
+                name="judgment_sums_by_campaign",
+            )
+        ]
 
 
 class LiveAgreement(models.Model):

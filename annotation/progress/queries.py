@@ -64,7 +64,7 @@ def load_assignments(campaign: Campaign, *, participants: Collection[int] | None
         payments = payments.filter(assignment__participant__in=participants)
     paid = dict(payments.order_by().values_list("assignment").annotate(sum=Sum("amount")))
     return [
-        AssignmentFacts(*values[:7], paid.get(values[0], 0), *values[7:])
+        AssignmentFacts(*values[:7], paid.get(values[0], 0), *values[7:])  # type: ignore[call-arg] # as many as it has
         for values in assignments.order_by("pk").values_list(*FIELDS).iterator(chunk_size=2000)
     ]
 

@@ -184,7 +184,7 @@ def _role(request: HttpRequest) -> Role:
 
 def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
     progress = overview.overview(campaign, timezone.now())
-    page = Paginator(queries.questionnaires_of(campaign), PER_PAGE).get_page(request.GET.get("page"))
+    page: Any = Paginator(queries.questionnaires_of(campaign), PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = queries.count_states(page.object_list)
     return {
         "campaign": campaign,

@@ -1,5 +1,6 @@
 """Pages of payments: what is owed, and payment lists."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -56,7 +57,7 @@ def _show(
     chosen = EVERYBODY if request.GET.get("show") == EVERYBODY else OWED
     shown = rows if chosen == EVERYBODY else {key for key, row in rows.items() if row.owed}
     names = Participant.objects.filter(study=study).order_by("external_id", "pk").values_list("pk", flat=True)
-    page = Paginator([key for key in names if key in shown], ROWS).get_page(request.GET.get("page"))
+    page: Any = Paginator([key for key in names if key in shown], ROWS).get_page(request.GET.get("page"))
     page.object_list = queries.with_people(study, {key: rows[key] for key in page.object_list})
     lists = PaymentList.objects.filter(study=study).with_totals().select_related("created_by", "paid_by")
     context = {
