@@ -176,7 +176,7 @@ def load_page(assignment: Assignment) -> QuestionnairePage:
     """Return the content of an assigned questionnaire, with the answers so far."""
     judged = Judgment.objects.filter(assignment=assignment, repeat=0)
     columns = judged.values_list("item_id", "dimension_id", "value", "justification", "revision")
-    answers = {(item, dimension): Answer(*answer) for item, dimension, *answer in columns}
+    answers = {(item, dimension): Answer(value, why, revision) for item, dimension, value, why, revision in columns}
     checked = CheckAnswer.objects.filter(assignment=assignment)
     attended = {one.check_asked_id: Answer(one.value, "", one.revision) for one in checked}
     stated = ItemConfidence.objects.filter(assignment=assignment)
