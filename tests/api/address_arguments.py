@@ -80,5 +80,6 @@ _OF: dict[str, Any] = {
     "/releases/": _of(ReleaseFile, "release__study", number="release__number"),
     "/webhooks/": _of(Delivery, "webhook__study", key="webhook__key", delivery="pk"),
     "/experiments/": lambda _study: {"name": next(iter(EXPERIMENTS))},
+    "/indexes/": lambda _study: {"key": "none"},  # the folder of indexes is empty
     "/imports/": lambda _study: {"name": importers.all_importers()[0].name},
 }
