@@ -47,10 +47,13 @@ FOR_PEOPLE: Final = re.compile(
     r"|\btap\b|\bscroll\w*\b|\bdots\b|\bon a (?:phone|computer)\b|\bquestionnaires?\b|\bsubmit\w*\b"
     r"|\bhand(?:ing)? it in\b|\b(?:leave|write|any|your|for) (?:a )?comments?\b|\battention (?:checks?|questions?)\b"
     r"|\bconsent\w*\b|\b(?:is|are|be) saved\b|\b\d+ minutes\b|\bpaid\b|\bpayment\b|\btake a break\b"
-    r"|\bshortcuts?\b|\bat the top\b|\bother (?:people|judges)\b|\bon (?:the|your) (?:left|right)\b",
+    r"|\bother (?:people|judges)\b|\bon (?:the|your) (?:left|right)\b|\bto pay you\b|\byour work\b"
+    r"|\bdecides each case\b|\byou finish(?:ed)?\b|\bthe page has\b|\bshortcuts?\b|\bat the top\b",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\{(\w+)\}")
+#: A heading of the second level without any text below it.
+_EMPTY_SECTION = re.compile(r"^## [^\n]*+\s*+(?=^## |\Z)", re.MULTILINE)
 
 
 def default_text(_study: Study) -> str:
@@ -90,7 +93,9 @@ def check(text: str) -> None:
 
 def for_models(markdown: str) -> str:
     """Return a campaign's instructions without what applies only to people."""
-    return re.sub(r"\n{3,}", "\n\n", writing_prompts.for_models(markdown, for_people=FOR_PEOPLE)).strip()
+    kept = writing_prompts.for_models(markdown, for_people=FOR_PEOPLE)
+    with_text = _EMPTY_SECTION.sub("", kept)
+    return re.sub(r"\n{3,}", "\n\n", with_text).strip()
 
 
 def fill(
