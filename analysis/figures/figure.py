@@ -92,16 +92,18 @@ def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
 
 
 def has_something(run: Run, figure: Figure) -> bool:
-    """Return whether a run has data for a figure. That it has is remembered for an hour."""
+    """Return whether a run has data for a figure. It is remembered for an hour once the run is over."""
     key = f"has-chart-{run.key}-{figure.name}"
-    if cache.get(key):
-        return True
+    if (known := cache.get(key)) is not None:
+        return bool(known)
     try:
         specification(run.study, run, figure.name)
+        has_data = True
     except EmptyChartError:
-        return False
-    cache.set(key, True, 3600)
-    return True
+        has_data = False
+    if not run.is_active:
+        cache.set(key, has_data, 3600)
+    return has_data
 
 
 def specification_of_rows(
