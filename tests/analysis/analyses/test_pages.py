@@ -220,7 +220,7 @@ def test_charts_are_drawn_and_kept(run):
 
 
 QUERIES = {
-    "": 17, "competence/": 14, "grades/": 15, "pairs/": 16, "leaderboard/": 18, "writing/": 13,
+    "": 17, "competence/": 14, "grades/": 15, "pairs/": 16, "leaderboard/": 18, "writing/": 17,
     "order/": 11, "metrics/": 18, "models/": 11, "report/": 26, "analyses/": 14, "pairs/{pair}/": 20,
     "competence/{person}/": 16,
 }  # fmt: skip
