@@ -32,6 +32,8 @@ from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS, UPDATE, AnalysisState
 
 KIND = ANALYSIS
+#: Labels of numbers in the summary, where their names do not say enough.
+SUMMARY_LABELS = (("pairs", "presented pairs"),)
 NothingToAnalyseError = queries.NothingToAnalyseError
 
 
@@ -119,6 +121,7 @@ def register(describe: Callable[[Run], dict[str, Any]]) -> None:
             describe=describe,
             leads_on=True,
             internal=("simulated",),
+            summary_labels=SUMMARY_LABELS,
         )
     )
 

@@ -126,6 +126,7 @@ def register(result_url: Callable[[Run], str | None], describe: Callable[[Run], 
             describe=describe,
             is_automatic=True,
             internal=(UPDATE_OF, "since"),
+            summary_labels=services.SUMMARY_LABELS,
         )
     )
 

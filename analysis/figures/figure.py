@@ -5,7 +5,7 @@ rendered here as SVG, PNG or PDF.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -80,30 +80,34 @@ def specification(study: Study, run: Run, name: str, theme: str = "light", size:
     return specification_of_rows(study, name, theme, run_tables.read(run, *FIGURES[name].tables), run.parameters, size)
 
 
-def specifications(run: Run) -> Iterator[tuple[str, Spec]]:
-    """Yield every chart that the run has data for, by name; tables are read once for all."""
-    rows = run_tables.read(run, *dict.fromkeys(table for figure in FIGURES.values() for table in figure.tables))
+def specifications(run: Run, names: Iterable[str] | None = None) -> Iterator[tuple[str, Spec]]:
+    """Yield every chart (or those of these names) that the run has data for; tables are read once for all."""
+    figures = list(FIGURES.values()) if names is None else [FIGURES[name] for name in names]
+    rows = run_tables.read(run, *dict.fromkeys(table for figure in figures for table in figure.tables))
     labels = _labels(run.study, rows)
-    for name, figure in FIGURES.items():
+    for figure in figures:
+        tables = {table: rows[table] for table in figure.tables}
         try:
-            yield name, _draw(name, "light", {table: rows[table] for table in figure.tables}, run.parameters, labels)
+            yield figure.name, _draw(figure.name, "light", tables, run.parameters, labels)
         except EmptyChartError:
             continue
 
 
 def has_something(run: Run, figure: Figure) -> bool:
-    """Return whether a run has data for a figure. It is remembered for an hour once the run is over."""
-    key = f"has-chart-{run.key}-{figure.name}"
-    if (known := cache.get(key)) is not None:
-        return bool(known)
+    """Return whether a run has data for a figure."""
     try:
         specification(run.study, run, figure.name)
-        has_data = True
     except EmptyChartError:
-        has_data = False
-    if not run.is_active:
-        cache.set(key, has_data, 3600)
-    return has_data
+        return False
+    return True
+
+
+def with_data(run: Run, names: Sequence[str]) -> set[str]:
+    """Return those of the figures that the run has data for; their tables are read once. Cached for an hour."""
+    since = run.stale_at.timestamp() if run.stale_at else ""  # rows may have been erased at that time
+    key = f"figures-with-data-{run.key}-{'-'.join(names)}-{VERSION}-{since}"
+    drawn = cache.get_or_set(key, lambda: [name for name, _spec in specifications(run, names)], 3600)
+    return set(drawn or ())
 
 
 def specification_of_rows(

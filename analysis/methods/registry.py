@@ -226,7 +226,7 @@ def _fits(fitted: dict[str, Fitted]) -> list[Row]:
 def _sizes(main: Fitted) -> dict[str, int]:
     return {
         "topics": len(np.unique(main.pool.topic)),
-        "presented_pairs": len(main.pool.units),
+        "pairs": len(main.pool.units),
         "participants": len(main.pool.participants),
         "judgments": sum(len(fit.unit) for fit in main.fits),
     }

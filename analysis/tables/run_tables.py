@@ -210,7 +210,8 @@ class AnalysisState:
         """Number of valid judgments in the run's inputs that are not in its main pool: of models or other judges."""
         if self.snapshot is None:
             return 0
-        return max(0, self.snapshot.mark.get("judgments", 0) - self.snapshot.judgments)
+        everything: int = self.snapshot.mark.get("judgments", 0)
+        return max(0, everything - self.snapshot.judgments)
 
     @property
     def is_update(self) -> bool:

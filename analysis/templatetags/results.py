@@ -38,9 +38,10 @@ def result_chart(context: template.Context, name: str) -> dict[str, Any]:
     """Show a chart of this run with its caption: `{% result_chart "agreement" %}`."""
     run = context["run"]
     declared = FIGURES[name]
+    drawn: set[str] | None = context.get("figures_with_data")
     return {
         "study": context["study"], "run": run, "name": name, "alt": declared.alt, "title": declared.title,
-        "has_data": figure_module.has_something(run, declared),
+        "has_data": drawn is None or name in drawn,
         "caption": undefined_values.with_interval_note(
             fill(declared.caption, report_kinds.of(run).caption_parameters(run)),
             declared.tables,
@@ -73,6 +74,15 @@ def report_tables(run: Run, tables: tuple[Table, ...]) -> list[DisplayTable]:
 def tables_named(run: Run, *names: str) -> list[DisplayTable]:
     """Return tables of a run by name: `{% tables_named run "agreement_ac1" as tables %}`."""
     return list(builder.tables_of(run, [get(name) for name in names]))
+
+
+@register.simple_tag
+def figures_with_data(run: Run, *names: str) -> set[str]:
+    """Return which of these figures the run has data for; `result_chart` says of the others that there is none.
+
+    Use it as `{% figures_with_data run "lengths" "survey" as figures_with_data %}`.
+    """
+    return figure_module.with_data(run, names)
 
 
 @register.simple_tag

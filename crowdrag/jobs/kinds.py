@@ -147,6 +147,8 @@ class Kind:
         whether a person who waits for the run is sent to the page of the result, unless there are warnings.
     internal
         names in the summary that are for programs, not for the page.
+    summary_labels
+        names in the summary with their labels, if they differ.
     warnings
         what a person should check in the result of a run that is done, in sentences.
     restarts
@@ -173,6 +175,7 @@ class Kind:
     leads_on: bool = False
     is_automatic: bool = False
     internal: tuple[str, ...] = ()
+    summary_labels: tuple[tuple[str, str], ...] = ()
     warnings: Callable[[Run], list[str]] | None = None
     restarts: Callable[[Run], list[Link]] | None = None
     describe: Callable[[Run], dict[str, Any]] | None = None

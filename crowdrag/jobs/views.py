@@ -173,7 +173,10 @@ def _result_url(run: Run) -> str | None:
 def _summary(run: Run) -> dict[str, Any]:
     """Return what the summary says to people."""
     kind = kinds.find(run.kind)
-    return {name: value for name, value in run.summary.items() if kind is None or name not in kind.internal}
+    if kind is None:
+        return dict(run.summary)
+    labels = dict(kind.summary_labels)
+    return {labels.get(name, name): value for name, value in run.summary.items() if name not in kind.internal}
 
 
 def _warnings(run: Run) -> list[str]:

@@ -61,7 +61,7 @@ def test_every_table_is_made_without_judgments_of_the_pool(study, others):
     for options in ({}, REDRAWN):
         settings = AnalysisSettings(resamples=10, restarts=2, refine=0, **options)
         results = compute(inputs, settings=settings, seed=0, texts=Texts(study, inputs))
-        assert results.summary == {"topics": 0, "presented_pairs": 0, "participants": 0, "judgments": 0, "simulated": False}
+        assert results.summary == {"topics": 0, "pairs": 0, "participants": 0, "judgments": 0, "simulated": False}
         assert results.tables["responses"]
 
 
