@@ -81,7 +81,7 @@ def queues(*, now: datetime) -> list[QueueState]:
 def workers(*, now: datetime) -> list[dict[str, Any]]:
     """Return the workers and sweeps with a heartbeat in the last day, and whether each is still alive."""
     beats = WorkerHeartbeat.objects.order_by("queue", "name", "id")
-    known = [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
+    known: list[dict[str, Any]] = [{"beat": beat, "is_alive": now - beat.at <= BEAT_IS_FRESH_FOR} for beat in beats]
     # A worker that has ended for want of work is not missing.
     return [row for row in known if row["is_alive"] or row["beat"].queue not in settings.ON_DEMAND_QUEUES]
 
