@@ -117,7 +117,9 @@ def test_labels_written_in_two_ways_are_pointed_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b'{"a": ', b"[1, 2]", b"\xff\xfe", gzip.compress(b'{"a": {"i": 1}}')[:-9], b"{}", b'{"a": {}}', b""]
+    "content",
+    [b'{"a": ', b"[1, 2]", b"\xff\xfe", gzip.compress(b'{"a": {"i": 1}}', mtime=0)[:-9], b"{}", b'{"a": {}}', b""],
+    ids=["cut", "list", "binary", "cut gzip", "empty object", "no labels", "empty"],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_name_and_nothing_is_written(content, tmp_path):
     people, judges = written(tmp_path, {"anna": ANNA, "ben": BEN}, {"gpt": JUDGE})
