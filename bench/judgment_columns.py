@@ -48,18 +48,18 @@ def run() -> Iterator[dict]:
 
 
 def _measured() -> Iterator[dict]:
-    from analysis.inputs import columns, queries
+    from analysis.inputs import judgment_columns, queries
     from analysis.inputs.snapshots import one_moment
     from analysis.models import JudgmentPart
 
     study, campaign, questionnaires = _study()
     campaigns = [campaign.pk]
 
-    def read() -> columns.Renewal:
+    def read() -> judgment_columns.Renewal:
         with one_moment():
-            judgments, renewal = columns.load(study, campaigns)
+            judgments, renewal = judgment_columns.load(study, campaigns)
         assert len(judgments.row) > 0
-        columns.keep(study, renewal)
+        judgment_columns.keep(study, renewal)
         return renewal
 
     first = _seconds(read)

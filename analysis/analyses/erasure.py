@@ -16,7 +16,7 @@ from crowdrag.studies.models import Participant
 
 from ..archive import services as archive_services
 from ..experiments import erasure
-from ..inputs import arrays, columns
+from ..inputs import arrays, judgment_columns
 from ..inputs.models import Snapshot
 from ..methods.reference_metrics import encodings
 from ..methods.reusable_fits import FITS
@@ -41,7 +41,7 @@ def erase(participant: Participant, now: datetime) -> None:
     so it starts over.
     """
     _begin_anew(participant, now)
-    columns.forget(participant)
+    judgment_columns.forget(participant)
     for snapshot in Snapshot.objects.filter(run__study=participant.study_id).select_related("run").order_by("pk"):
         used = arrays.unpack(bytes(snapshot.payload))
         if _names(used, participant.external_id):

@@ -28,10 +28,10 @@ from annotation.models import (
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from . import arrays, columns, judge_models, snapshots, wages
+from . import arrays, judge_models, judgment_columns, snapshots, wages
 from . import responses as inputs_responses
 from .arrays import COMBINED, EXPERT, INDIVIDUAL, POINTWISE
-from .columns import Judgments, Rows, read
+from .judgment_columns import Judgments, Rows, read
 
 
 class NothingToAnalyseError(Exception):
@@ -68,8 +68,8 @@ def load(study: Study, *, pool: str = Judges.CROWD) -> arrays.Inputs:
     """
     campaigns = _campaigns(study, pool)
     with snapshots.one_moment():
-        judgments, renewal = columns.load(study, campaigns)
-    columns.keep(study, renewal)
+        judgments, renewal = judgment_columns.load(study, campaigns)
+    judgment_columns.keep(study, renewal)
     return _inputs(study, pool, campaigns, judgments)
 
 
@@ -164,12 +164,12 @@ def _pools(
 ) -> dict[str, NDArray[np.int64]]:
     """Return the indices of each pool's judgments; those of items with excluded responses are left out."""
     pool_of_item = np.full(len(judgments.items), -1, dtype=np.int8)
-    for place, pk in enumerate(judgments.items.tolist()):
+    for ordinal, pk in enumerate(judgments.items.tolist()):
         if pk in items:
-            pool_of_item[place] = names.index(campaigns[items[pk].campaign])
+            pool_of_item[ordinal] = names.index(campaigns[items[pk].campaign])
     pool = pool_of_item[judgments.item]
-    found = {name: np.flatnonzero(pool == number) for number, name in enumerate(names)}
-    return {name: chosen for name, chosen in found.items() if len(chosen)}
+    matches = {name: np.flatnonzero(pool == number) for number, name in enumerate(names)}
+    return {name: chosen for name, chosen in matches.items() if len(chosen)}
 
 
 def _items(campaigns: dict[int, str]) -> dict[int, _Item]:
@@ -240,16 +240,16 @@ class _Positions:
 
         `questionnaire` and `item` are indices in primary keys, of which those of the items are ascending.
         """
-        distinct, place = np.unique(questionnaires, return_inverse=True)
+        distinct, ordinal = np.unique(questionnaires, return_inverse=True)
         held = np.isin(self.rows["item"], items) & np.isin(self.rows["questionnaire"], distinct)
         rows = self.rows[held]
         if not len(rows):
             return np.zeros(len(item), dtype=np.int64)
         # Renumbered, so that a questionnaire and an item can be combined into one number.
         keys = np.searchsorted(distinct, rows["questionnaire"]) * len(items) + np.searchsorted(items, rows["item"])
-        wanted = place[questionnaire] * len(items) + item
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, rows["position"][found], 0)
+        sought = ordinal[questionnaire] * len(items) + item
+        matches = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        return np.where(keys[matches] == sought, rows["position"][matches], 0)
 
 
 def _positions(campaigns: dict[int, str]) -> _Positions:

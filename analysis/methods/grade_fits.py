@@ -261,8 +261,8 @@ def impute(graded: Graded, draw: Draw, draws: int, step: Callable[[str], None]) 
         different = unique_columns(rows.begin, outcome, *([] if (weight == 1.0).all() else [weight]))
         fitted = rows.fit_in_batches(different.group, different.column, outcome, weight)
         places = fitted.shape[2]
-        place = different.positions[graded.problem] * places + graded.position[:, None]
-        imputed[:, :, block] = fitted.reshape(2, -1).take(place, axis=1)
+        cells = different.positions[graded.problem] * places + graded.position[:, None]
+        imputed[:, :, block] = fitted.reshape(2, -1).take(cells, axis=1)
     grade, merit = imputed
     variance = merit.var(axis=1, ddof=1, dtype=np.float64) if draws > 1 else np.zeros(len(merit))
     return Imputed(grade, merit.mean(axis=1, dtype=np.float64), variance)

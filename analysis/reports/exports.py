@@ -110,10 +110,10 @@ def _made(
     def make(parts: Sequence[_Part]) -> None:
         nonlocal done
         with Calls(lambda part: list(part.make()), parts) as calls:
-            made = iter(calls)
+            results = iter(calls)
             for part in parts:
                 report_progress(done, total, part.name)
-                contents.update(next(made))
+                contents.update(next(results))
                 done += 1
 
     make([_figure_part(chart, figures) for chart in charts])

@@ -264,9 +264,9 @@ def _in_groups(prepared: Prepared, priors: Priors, effort: Effort, settings: Mac
         rng = None if draws is None else draws.some(chosen.annotators)
         return search(chosen.votes(problem, parts), priors, effort, rng, start)
 
-    found = map_in_threads(searched, range(len(members)))
+    results = map_in_threads(searched, range(len(members)))
     of_annotators = [annotators.get(int(group[part[0]]), _NONE) for part in members]
-    best, ends = (_scattered([pair[which] for pair in found], members, of_annotators, votes) for which in (0, 1))
+    best, ends = (_scattered([pair[which] for pair in results], members, of_annotators, votes) for which in (0, 1))
     return best, ends
 
 

@@ -409,14 +409,14 @@ class SharedPairs:
             If somebody did not judge a unit here.
         """
         key = unit * self._coders + coder
-        found = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
-        is_known = len(self._keys) and coder.max(initial=0) < self._coders and np.array_equal(self._keys[found], key)
+        matches = np.minimum(np.searchsorted(self._keys, key), max(len(self._keys) - 1, 0))
+        is_known = len(self._keys) and coder.max(initial=0) < self._coders and np.array_equal(self._keys[matches], key)
         if len(key) and not is_known:
             msg = "a judgment is not among those of the shared pairs"
             raise ValueError(msg)
-        place = self._place[self._sorted[found]]
+        row = self._place[self._sorted[matches]]
         first, second = _pairs_of(unit)
-        index = self._pair(unit[first], place[first], place[second]).astype(np.int32)
+        index = self._pair(unit[first], row[first], row[second]).astype(np.int32)
         return SelectedPairs(self.clusters, first, second, index)
 
     def _pair(self, unit: Ints, one: Ints, other: Ints) -> Ints:

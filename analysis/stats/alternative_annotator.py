@@ -324,12 +324,12 @@ def _advantages(item: Ints, value: Floats, judge: Floats, is_used: NDArray[np.bo
     for size in np.unique(people[people > 0]).tolist():
         rows = order[people[item[order]] == size].reshape(-1, size)
         labels, by_judge = value[rows], judge[item[rows[:, 0]]]
-        for place in range(size):
-            others = np.delete(labels, place, axis=1)
-            person_score = _score(labels[:, place], others, scoring)
+        for left_out in range(size):
+            others = np.delete(labels, left_out, axis=1)
+            person_score = _score(labels[:, left_out], others, scoring)
             judge_score = _score(by_judge, others, scoring)
-            person_wins[rows[:, place]] = person_score >= judge_score
-            judge_wins[rows[:, place]] = judge_score >= person_score
+            person_wins[rows[:, left_out]] = person_score >= judge_score
+            judge_wins[rows[:, left_out]] = judge_score >= person_score
     kept = np.sort(order)
     return _Advantages(kept, person_wins[kept], judge_wins[kept])
 

@@ -393,9 +393,9 @@ class _Problems:
         wins = tallies.wins
         is_compared = (wins > 0).any(axis=0)
         low, high = np.nonzero(np.triu(is_compared | is_compared.T, 1))
-        place = (np.r_[low, high], np.tile(np.arange(len(low)), 2))
+        cells = (np.r_[low, high], np.tile(np.arange(len(low)), 2))
         signs = scipy.sparse.coo_array(
-            (np.repeat([1.0, -1.0], len(low)), place), shape=(wins.shape[1], len(low))
+            (np.repeat([1.0, -1.0], len(low)), cells), shape=(wins.shape[1], len(low))
         ).tocsr()
         won, lost = (np.ascontiguousarray(wins[:, winner, loser].T) for winner, loser in ((low, high), (high, low)))
         dummy = np.where(tallies.present.T, settings.dummy_weight, 0.0)

@@ -31,14 +31,13 @@ import numpy as np
 import scipy.sparse
 
 from analysis.stats import bradley_terry
+from analysis.stats._vote_choice import ChoiceOfVotes
 from analysis.stats.bootstrap import Floats
 from analysis.stats.bradley_terry import Ints
 from analysis.stats.labels import gold
 
 #: Merits that differ by less are equal, as in `sparse_bradley_terry.ranks`.
 EQUAL: Final = 1e-7
-#: Up to this many votes are chosen as the best set to first order; more are chosen one by one.
-_CHOSEN_TOGETHER: Final = 30
 #: Fits without some votes, for each question.
 _MOST_FITS: Final = 60
 #: In small studies, all sets of judges or topics of a size are compared, if there are no more than this, with no more
@@ -201,9 +200,9 @@ class Board:
         """Remove whole groups of votes, those with the largest gain first; in a small study, also all small sets."""
         order = np.argsort(-gain, kind="stable")
         order = order[gain[order] > 0]
-        found = self._smallest(question, np.cumsum(gain[order]), lambda size: order[:size], change)
+        flip = self._smallest(question, np.cumsum(gain[order]), lambda size: order[:size], change)
         # The gains of judges of the same pairs do not add up.
-        for size in range(1, len(gain) if found is None else len(found.members)):
+        for size in range(1, len(gain) if flip is None else len(flip.members)):
             count = comb(len(gain), size)
             if count > _COMPARED_SETS or count * size * rows // len(gain) > _COMPARED_VOTES:
                 break
@@ -213,7 +212,7 @@ class Board:
                 lead = self._lead(question, change(sets[number]))
                 if not lead > EQUAL:
                     return Flip(sets[number], lead)
-        return found
+        return flip
 
     def _size_to_first_order(self, question: Question, cumulative: Floats) -> int:
         whole = self.merit[question.first] - self.merit[question.second]
@@ -335,10 +334,10 @@ class Board:
 
     def _change(self, votes: Ints) -> tuple[Ints, Floats]:
         """Return the comparisons of some votes, and the change of their weights without these votes."""
-        touched, place, removed = np.unique(self.vote_of[votes], return_inverse=True, return_counts=True)
+        touched, position, removed = np.unique(self.vote_of[votes], return_inverse=True, return_counts=True)
         log_removed = np.zeros((len(touched), _OUTCOMES))
         for outcome in range(_OUTCOMES):
-            log_removed[:, outcome] = np.bincount(place, weights=self._log_likelihood[votes, outcome])
+            log_removed[:, outcome] = np.bincount(position, weights=self._log_likelihood[votes, outcome])
         kept = self._votes.sizes[touched] - removed
         left = self._weights(self._posterior(self.chances[touched], log_removed), kept)
         return touched, left - self._outcome[touched]
@@ -377,17 +376,17 @@ class Board:
             changes.append(weights - self._outcome[comparison])
         return _VotesByComparison(begins, sizes, np.stack(orders), np.stack(changes))
 
-    def _choice_of_votes(self, question: Question, some: Ints) -> _ChoiceOfVotes:
+    def _choice_of_votes(self, question: Question, some: Ints) -> ChoiceOfVotes:
         """Prepare the choice of votes of some comparisons."""
         votes = self._votes
         sizes = votes.sizes[some]
         begins = np.cumsum(sizes) - sizes
         count = np.arange(int(sizes.sum())) - np.repeat(begins, sizes) + 1
-        place = np.repeat(votes.begins[some], sizes) + count - 1
+        position = np.repeat(votes.begins[some], sizes) + count - 1
         first_wins = question.influence.ravel()[self._cell[some]]
         second_wins = question.influence.ravel()[self._reverse_cell[some]]
         way = np.where(first_wins > 0, 0, 1)
-        change = votes.change[np.repeat(way, sizes), place]
+        change = votes.change[np.repeat(way, sizes), position]
         gain = -(
             (change[:, 0] + change[:, 1]) * np.repeat(first_wins, sizes)
             + (change[:, 1] + change[:, 2]) * np.repeat(second_wins, sizes)
@@ -398,7 +397,7 @@ class Board:
         def vote(comparison: Ints, number: Ints) -> Ints:
             return np.asarray(votes.order[way[comparison], starts[comparison] + number])
 
-        return _ChoiceOfVotes.of(gain, count, begins, sizes, vote, 2.0 * lead)
+        return ChoiceOfVotes.of(gain, count, begins, sizes, vote, 2.0 * lead)
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,101 +418,3 @@ class _VotesByComparison:
     sizes: Ints
     order: Ints
     change: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _ChoiceOfVotes:
-    """Chooses votes to remove: how many of each comparison, in its order of removal.
-
-    Attributes
-    ----------
-    comparison : ndarray of int, shape (n,)
-        Candidates, the one with the largest gain for each removed vote first.
-    gain : ndarray of shape (n, most + 1)
-        Gain of removing 0, 1, ... votes; minus infinity beyond what a comparison has.
-    owner, number : ndarray of int, shape (n_votes,)
-        Candidate of each vote, and the vote's number in it from 0, in the greedy order.
-    slope, cumulative : ndarray of shape (n_votes,)
-        Gain of each vote, and of it and those before it.
-    vote : callable
-        Returns the votes of comparisons with these numbers.
-    """
-
-    comparison: Ints
-    gain: Floats
-    owner: Ints
-    number: Ints
-    slope: Floats
-    cumulative: Floats
-    vote: Callable[[Ints, Ints], Ints]
-
-    @classmethod
-    def of(
-        cls, gain: Floats, count: Ints, begins: Ints, sizes: Ints, vote: Callable[[Ints, Ints], Ints], wanted: float
-    ) -> _ChoiceOfVotes:
-        """Keep the most efficient comparisons whose votes together gain what is wanted."""
-        efficiency = np.maximum.reduceat(gain / count, begins)
-        order = np.flatnonzero(efficiency > 0)
-        order = order[np.argsort(-efficiency[order], kind="stable")]
-        best = np.maximum.reduceat(gain, begins)
-        order = order[: int(np.searchsorted(np.cumsum(best[order]), wanted)) + 100]
-        most = int(sizes[order].max(initial=0))
-        table = np.full((len(order), most + 1), -np.inf)
-        table[:, 0] = 0.0
-        for number in range(1, most + 1):
-            has = sizes[order] >= number
-            table[has, number] = gain[begins[order[has]] + number - 1]
-        slopes = _majorant_slopes(table)
-        owner, numbers = np.nonzero(slopes > 0)
-        greedy = np.lexsort((numbers, owner, -slopes[owner, numbers]))
-        owner, numbers = owner[greedy], numbers[greedy]
-        slope = slopes[owner, numbers]
-        return cls(order, table, owner, numbers, slope, np.cumsum(slope), vote)
-
-    def best(self, size: int) -> Ints:
-        """Return as many votes with the largest gain."""
-        if size > _CHOSEN_TOGETHER:
-            return self.vote(self.comparison[self.owner[:size]], self.number[:size])
-        removed = self._best_together(size)
-        candidate = np.repeat(np.arange(len(removed)), removed)
-        begins = np.repeat(np.cumsum(removed) - removed, removed)
-        return self.vote(self.comparison[candidate], np.arange(len(candidate)) - begins)
-
-    def _best_together(self, size: int) -> Ints:
-        """Return how many votes of each candidate gain most together (a knapsack, by dynamic programming)."""
-        table = self.gain[: 4 * size + 20, : size + 1]
-        value = np.full(size + 1, -np.inf)
-        value[0] = 0.0
-        taken = np.zeros((len(table), size + 1), dtype=np.int64)
-        for candidate, gains in enumerate(table):
-            options = np.full((len(gains), size + 1), -np.inf)
-            for number, gain in enumerate(gains):
-                options[number, number:] = value[: size + 1 - number] + gain
-            taken[candidate] = options.argmax(axis=0)
-            value = options.max(axis=0)
-        numbers = np.zeros(len(table), dtype=np.int64)
-        left = int(np.flatnonzero(np.isfinite(value)).max())
-        for candidate in range(len(table) - 1, -1, -1):
-            numbers[candidate] = taken[candidate, left]
-            left -= int(numbers[candidate])
-        return numbers
-
-
-def _majorant_slopes(table: Floats) -> Floats:
-    """Return the slopes of the least concave majorant of each row, shape (n, most): gains of each vote in turn."""
-    rows, most = len(table), table.shape[1] - 1
-    slope = np.full((rows, most), -np.inf)
-    at = np.zeros(rows, dtype=np.int64)
-    numbers = np.arange(most + 1)
-    while (active := np.flatnonzero(at < most)).size:
-        ahead = numbers[None, :] - at[active, None]
-        rise = table[active] - table[active, at[active]][:, None]
-        slopes = np.divide(rise, ahead, out=np.full(rise.shape, -np.inf), where=ahead > 0)
-        # Of equal slopes the longest step.
-        longest = most - np.argmax(slopes[:, ::-1], axis=1)
-        best = slopes[np.arange(len(active)), longest]
-        ended = ~np.isfinite(best) | (best <= 0)
-        inside = (numbers[None, 1:] > at[active, None]) & (numbers[None, 1:] <= longest[:, None]) & ~ended[:, None]
-        slope[active] = np.where(inside, best[:, None], slope[active])
-        at[active] = np.where(ended, most, longest)
-    return slope

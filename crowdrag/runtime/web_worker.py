@@ -193,25 +193,10 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no ty
         self._await_request(conn, conn.parser.unreader.take_buffered())
 
     def on_client_socket_readable(self, conn: Connection, client: Any) -> None:
-        """Start the next request on a kept-alive connection. Most arrive whole, and need not be waited for."""
+        """Start the next request on a kept-alive connection."""
         self.poller.unregister(client)
         self.keepalived_conns.remove(conn)
-        try:
-            data = conn.sock.read_available()
-        except BlockingIOError:
-            self._await_request(conn, b"")
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop(conn)
-            return
-        conn.request = RequestBuffer()
-        conn.is_upload = False
-        if conn.request.feed(data) is RequestProgress.WHOLE:
-            self._dispatch(conn)
-        else:
-            self._await_request(conn, data)
+        self._await_request(conn, b"")
 
     def _await_request(self, conn: Connection, data: bytes) -> None:
         conn.sock.setblocking(False)

@@ -94,14 +94,14 @@ def _imputed_before(analysed: Context, graded: Graded, draws: int) -> tuple[Ints
     places = np.full((len(inputs.responses), len(c.fits)), -1)
     places[response_now[still], fit_now[still]] = still
     index = places[graded.response, graded.fit]
-    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == place]] for place, fit in enumerate(c.fits)])
+    same = np.concatenate([fit.is_drawn_before[c.unit[c.fit == ordinal]] for ordinal, fit in enumerate(c.fits)])
     stands = np.bincount(c.problem, weights=~same, minlength=len(c.problems)) == 0
     stands &= np.bincount(graded.problem, weights=index < 0, minlength=len(c.problems)) == 0
     topic_then = {name: i for i, name in enumerate(earlier.inputs.topics)}
     topics = np.array([topic_then.get(name, -1) for name in inputs.topics], dtype=np.int64)
     pairs = np.bincount(c.problem, minlength=len(c.problems))
-    for place, name in enumerate(dimensions):
-        of_fit = c.problems[:, 1] == place
+    for ordinal, name in enumerate(dimensions):
+        of_fit = c.problems[:, 1] == ordinal
         pairs_then = np.append(earlier.judged_pairs(inputs.pool, name), 0)
         stands[of_fit] &= pairs_then[topics[c.problems[of_fit, 0]]] == pairs[of_fit]
     return index, stands

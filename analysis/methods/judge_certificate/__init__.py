@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Study
 
 from ...tables import run_tables
@@ -40,6 +41,7 @@ PAGE = Page(
     "Judge certificate",
     "analysis/methods/judge_certificate.html",
     page_context,
+    audited=AuditedContent.PEOPLE,
 )
 
 METHOD = Method(

@@ -383,14 +383,14 @@ def _planted(model: JudgeModel) -> list[Row]:
 
 
 def _prompt(model: JudgeModel) -> Row:
-    asked = json.loads(model.specification)
-    parameters = asked.get("parameters")
+    request = json.loads(model.specification)
+    parameters = request.get("parameters")
     return {
         "participant": model.participant,
-        "model": str(asked.get("model", "")),
-        "endpoint": str(asked.get("endpoint", "")),
-        "prompt_version": str(asked.get("prompt_version", "")),
+        "model": str(request.get("model", "")),
+        "endpoint": str(request.get("endpoint", "")),
+        "prompt_version": str(request.get("prompt_version", "")),
         "parameters": "" if parameters is None else json.dumps(parameters, ensure_ascii=False, sort_keys=True),
-        "justify": {True: "yes", False: "no"}.get(asked.get("justify"), ""),
-        "prompt": str(asked.get("prompt", "")),
+        "justify": {True: "yes", False: "no"}.get(request.get("justify"), ""),
+        "prompt": str(request.get("prompt", "")),
     }

@@ -18,7 +18,7 @@ from ...tables.rows import NOTE, Row, number
 from .. import paired_tests
 from ..context import Context, Tables
 from ..grade_fits import Comparisons, Graded, Halves, Resampled
-from . import fragility, merits_by_judges, more_judgments, win_rates
+from . import merits_by_judges, more_judgments, order_fragility, win_rates
 from .boards import HUMAN, NEVER_VARIES, ORIGIN, PARTICIPANT, UNCORRECTED, Board, boards
 
 ALL = "all"
@@ -52,7 +52,7 @@ def compute_tables(analysed: Context) -> Tables:
         "leaderboard_by_judges": merits_by_judges.merit_rows(analysed),
         "win_rates": win_rates.win_rate_rows(analysed, ranked),
         "leaderboard_tests": tested,
-        **fragility.fragility_tables(analysed, ranked),
+        **order_fragility.fragility_tables(analysed, ranked),
     }
 
 

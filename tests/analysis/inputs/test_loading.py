@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.inputs import arrays, columns, queries
+from analysis.inputs import arrays, judgment_columns, queries
 from analysis.inputs.texts import Texts, TextsMissingError
 from annotation.enums import AssignmentState, CampaignKind, Judges
 from annotation.models import Assignment, Judgment
@@ -182,9 +182,9 @@ def test_columns_read_as_bytes_are_the_rows_that_there_are(study, monkeypatch):
     expected = sorted(judgments.values_list(*fields.values()))
     assert min(value for *_, value in expected) < 0
     for bits in (20, 2):  # one block, and many
-        monkeypatch.setattr(columns, "BITS", bits)
-        read = columns.read(judgments, fields)
+        monkeypatch.setattr(judgment_columns, "BITS", bits)
+        read = judgment_columns.read(judgments, fields)
         assert read.dtype == [(name, np.int64) for name in fields]
         assert read.tolist() == expected
     for none in (judgments.filter(value=77), Judgment.objects.filter(item__campaign__in=[])):
-        assert columns.read(none, fields).shape == (0,)
+        assert judgment_columns.read(none, fields).shape == (0,)

@@ -138,9 +138,9 @@ class Part:
         """Return the part with some of its assignments."""
         if kept.all():
             return self
-        chosen, place = kept[self.columns["place"]], np.cumsum(kept) - 1
+        chosen, index = kept[self.columns["place"]], np.cumsum(kept) - 1
         columns = {name: column[chosen] for name, column in self.columns.items()}
-        return Part(self.marks[kept], columns | {"place": place[columns["place"]].astype(np.int32)})
+        return Part(self.marks[kept], columns | {"place": index[columns["place"]].astype(np.int32)})
 
 
 @dataclass(frozen=True)
@@ -158,23 +158,23 @@ def load(study: Study, campaigns: Collection[int]) -> tuple[Judgments, Renewal]:
     database. `keep` the renewal afterwards, so that the next run reads only what has changed since.
     """
     present = _present(study)
-    wanted = np.isin(present["campaign"], np.fromiter(campaigns, dtype=np.int64, count=len(campaigns)))
+    is_needed = np.isin(present["campaign"], np.fromiter(campaigns, dtype=np.int64, count=len(campaigns)))
     taken = np.zeros(len(present), dtype=bool)
     valid: dict[int, NDArray[np.bool_]] = {}
     stored: dict[int, Part] = {}
     small, replaced = [], []
     for pk, marks in _marks(study):
-        place, valid[pk] = _compare(marks, present, taken)
-        taken[place[valid[pk]]] = True
+        index, valid[pk] = _compare(marks, present, taken)
+        taken[index[valid[pk]]] = True
         judgments = int(marks["judgments"][valid[pk]].sum())
         if judgments < VALID * marks["judgments"].sum():
             replaced.append(pk)
         elif judgments < SMALL:
             small.append(pk)
-        if pk in replaced or wanted[place[valid[pk]]].any():
+        if pk in replaced or is_needed[index[valid[pk]]].any():
             stored[pk] = _opened(pk, marks)
     parts = [part.only(valid[pk]) for pk, part in stored.items()]
-    added = list(_missing(present[wanted & ~taken]))
+    added = list(_missing(present[is_needed & ~taken]))
     renewed = [*added, *(stored[pk].only(valid[pk]) for pk in replaced)]
     if len(small) + sum(len(part.columns["row"]) < SMALL for part in renewed) > MANY:
         whole = [part for part in renewed if len(part.columns["row"]) >= SMALL]
@@ -184,7 +184,7 @@ def load(study: Study, campaigns: Collection[int]) -> tuple[Judgments, Renewal]:
                 stored[pk] = _opened(pk, next(marks for other, marks in _marks(study) if other == pk))
             merged.append(stored[pk].only(valid[pk]))
         renewed, replaced = [*whole, _merged(merged)], [*replaced, *small]
-    return _gathered(present, wanted, [*parts, *added]), Renewal(tuple(renewed), tuple(replaced))
+    return _gathered(present, is_needed, [*parts, *added]), Renewal(tuple(renewed), tuple(replaced))
 
 
 def keep(study: Study, renewal: Renewal) -> None:
@@ -200,23 +200,23 @@ def keep(study: Study, renewal: Renewal) -> None:
         present = _present(study)
         taken = np.zeros(len(present), dtype=bool)
         for _pk, marks in _marks(study):
-            place, valid = _compare(marks, present, taken)
-            taken[place[valid]] = True
+            index, valid = _compare(marks, present, taken)
+            taken[index[valid]] = True
         for part in renewal.added:
-            place, valid = _compare(part.marks, present, taken)
-            taken[place[valid]] = True
+            index, valid = _compare(part.marks, present, taken)
+            taken[index[valid]] = True
             _store(study, part.only(valid))
 
 
 def forget(participant: Participant) -> None:
     """Remove a participant's judgments from all parts."""
-    mine = np.array(
+    own_keys = np.array(
         Assignment.objects.filter(participant=participant).order_by("pk").values_list("pk", flat=True), dtype=np.int64
     )
     with transaction.atomic():
         _lock(participant.study)
         for pk, marks in _marks(participant.study):
-            others = ~np.isin(marks["assignment"], mine)
+            others = ~np.isin(marks["assignment"], own_keys)
             if not others.all():
                 left = _opened(pk, marks).only(others)
                 JudgmentPart.objects.filter(pk=pk).delete()
@@ -258,11 +258,11 @@ def _compare(marks: Rows, present: Rows, taken: NDArray[np.bool_]) -> tuple[Ints
     """Return the present index of each assignment, and whether it has its mark and no other part holds it."""
     if not len(present):
         return np.zeros(len(marks), dtype=np.int64), np.zeros(len(marks), dtype=bool)
-    place = np.minimum(np.searchsorted(present["assignment"], marks["assignment"]), len(present) - 1)
-    valid = ~taken[place]
+    index = np.minimum(np.searchsorted(present["assignment"], marks["assignment"]), len(present) - 1)
+    valid = ~taken[index]
     for name in ("assignment", *MARKS):
-        valid &= present[name][place] == marks[name]
-    return place, valid
+        valid &= present[name][index] == marks[name]
+    return index, valid
 
 
 def _missing(assignments: Rows) -> Iterator[Part]:
@@ -274,10 +274,10 @@ def _missing(assignments: Rows) -> Iterator[Part]:
             continue
         these = RawSQL("SELECT unnest(%s::bigint[])", [some["assignment"].tolist()])
         rows = read(counted.filter(assignment__in=these), _JUDGMENTS)
-        place = np.searchsorted(some["assignment"], rows["assignment"])
-        order = np.argsort(place, kind="stable")
+        index = np.searchsorted(some["assignment"], rows["assignment"])
+        order = np.argsort(index, kind="stable")
         columns = {name: rows[name][order].astype(kind) for name, kind in _TYPES.items() if name != "place"}
-        yield Part(some, {"place": place[order].astype(np.int32)} | columns)
+        yield Part(some, {"place": index[order].astype(np.int32)} | columns)
 
 
 def _bounds(sizes: Ints) -> Ints:
@@ -290,44 +290,44 @@ def _merged(parts: Sequence[Part]) -> Part:
     """Return the judgments of several parts as one, sorted by assignment."""
     marks = np.concatenate([part.marks for part in parts])
     order = np.argsort(marks["assignment"])
-    place = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order))
+    index = np.empty(len(order), dtype=np.int32)
+    index[order] = np.arange(len(order))
     begins = np.cumsum([0, *(len(part.marks) for part in parts[:-1])])
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in _TYPES}
-    columns["place"] = place[
+    columns["place"] = index[
         np.concatenate([part.columns["place"] + begin for part, begin in zip(parts, begins, strict=True)])
     ]
     sorted_rows = np.lexsort((columns["row"], columns["place"]))
     return Part(marks[order], {name: column[sorted_rows] for name, column in columns.items()})
 
 
-def _gathered(present: Rows, wanted: NDArray[np.bool_], parts: Sequence[Part]) -> Judgments:
+def _gathered(present: Rows, is_needed: NDArray[np.bool_], parts: Sequence[Part]) -> Judgments:
     """Return the judgments of the wanted assignments, in the order of their primary keys."""
-    assignments = present[wanted]
-    found: dict[str, list[NDArray[Any]]] = {name: [] for name in ("row", "assignment", "item", "dimension", "value")}
+    assignments = present[is_needed]
+    gathered: dict[str, list[NDArray[Any]]] = {name: [] for name in ("row", "assignment", "item", "dimension", "value")}
     keys: dict[str, list[Ints]] = {"item": [], "dimension": []}
     for part in parts:
-        place = np.searchsorted(assignments["assignment"], part.marks["assignment"])
-        inside = np.minimum(place, max(len(assignments) - 1, 0))
-        is_wanted = assignments["assignment"][inside] == part.marks["assignment"] if len(assignments) else place < 0
+        index = np.searchsorted(assignments["assignment"], part.marks["assignment"])
+        inside = np.minimum(index, max(len(assignments) - 1, 0))
+        is_wanted = assignments["assignment"][inside] == part.marks["assignment"] if len(assignments) else index < 0
         chosen = part.only(is_wanted)
-        found["assignment"].append(place[is_wanted].astype(np.int32)[chosen.columns["place"]])
-        found["row"].append(chosen.columns["row"])
-        found["value"].append(chosen.columns["value"])
+        gathered["assignment"].append(index[is_wanted].astype(np.int32)[chosen.columns["place"]])
+        gathered["row"].append(chosen.columns["row"])
+        gathered["value"].append(chosen.columns["value"])
         for name, pks in keys.items():
             coded = pa.array(chosen.columns[name]).dictionary_encode()
             pks.append(coded.dictionary.to_numpy(zero_copy_only=False))
-            found[name].append(coded.indices.to_numpy(zero_copy_only=False))
+            gathered[name].append(coded.indices.to_numpy(zero_copy_only=False))
     distinct = {name: np.unique(np.concatenate(pks)) if pks else np.empty(0, np.int64) for name, pks in keys.items()}
     for name, kind in (("item", np.int32), ("dimension", np.int16)):
-        of_parts = zip(keys[name], found[name], strict=True)
-        found[name] = [np.searchsorted(distinct[name], pks).astype(kind)[codes] for pks, codes in of_parts]
-    row = _joined(found.pop("row"), np.int64)
+        of_parts = zip(keys[name], gathered[name], strict=True)
+        gathered[name] = [np.searchsorted(distinct[name], pks).astype(kind)[codes] for pks, codes in of_parts]
+    row = _joined(gathered.pop("row"), np.int64)
     order = None if np.all(row[1:] > row[:-1]) else np.argsort(row, kind="stable")
     types: dict[str, type] = {"assignment": np.int32, "item": np.int32, "dimension": np.int16, "value": np.int16}
     columns = {}
     for name, width in types.items():
-        column = _joined(found.pop(name), width)
+        column = _joined(gathered.pop(name), width)
         columns[name] = column if order is None else column[order]
     return Judgments(
         assignments=assignments[["assignment", "questionnaire", "coder", "campaign"]],

@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.inputs import columns, queries
+from analysis.inputs import judgment_columns, queries
 from analysis.models import JudgmentPart
 from annotation.enums import AssignmentState
 from annotation.models import Assignment, Campaign, Judgment
@@ -31,7 +31,7 @@ def in_database(study: Study) -> list[tuple[int, ...]]:
     return list(counted.values_list(*FIELDS))
 
 
-def as_rows(judgments: columns.Judgments) -> list[tuple[int, ...]]:
+def as_rows(judgments: judgment_columns.Judgments) -> list[tuple[int, ...]]:
     given_by = judgments.assignments[judgments.assignment]
     table = (judgments.row, judgments.items[judgments.item], given_by["questionnaire"], given_by["assignment"],
              given_by["coder"], judgments.dimensions[judgments.dimension], judgments.value)  # fmt: skip
@@ -42,17 +42,17 @@ def campaigns(study: Study) -> list[int]:
     return list(Campaign.objects.filter(study=study).values_list("pk", flat=True))
 
 
-def renewed(study: Study) -> columns.Renewal:
+def renewed(study: Study) -> judgment_columns.Renewal:
     """Read and keep, and check what was read."""
-    found, renewal = columns.load(study, campaigns(study))
+    found, renewal = judgment_columns.load(study, campaigns(study))
     assert as_rows(found) == in_database(study)
-    columns.keep(study, renewal)
+    judgment_columns.keep(study, renewal)
     return renewal
 
 
 def held(study: Study) -> list[int]:
     """The assignments that the parts hold, each as often as it is held."""
-    return sorted(pk for _part, marks in columns._marks(study) for pk in marks["assignment"].tolist())
+    return sorted(pk for _part, marks in judgment_columns._marks(study) for pk in marks["assignment"].tolist())
 
 
 @contextmanager
@@ -140,24 +140,27 @@ def test_columns_equal_the_rows_after_any_changes(
 ) -> None:
     study = Study.objects.get(pk=made)
     with undone(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(columns, "LARGE", large)
-        patched.setattr(columns, "SMALL", 40)
-        patched.setattr(columns, "MANY", many)
+        patched.setattr(judgment_columns, "LARGE", large)
+        patched.setattr(judgment_columns, "SMALL", 40)
+        patched.setattr(judgment_columns, "MANY", many)
         renewed(study)
         for change, number in steps:
             with transaction.atomic():
                 change(study, number)
             renewed(study)
         assert renewed(study).added == ()
-        present = columns._present(study)
+        present = judgment_columns._present(study)
         nothing = np.zeros(len(present), dtype=bool)
-        valid = [columns._compare(marks, present, nothing)[1].sum() for _part, marks in columns._marks(study)]
+        valid = [
+            judgment_columns._compare(marks, present, nothing)[1].sum()
+            for _part, marks in judgment_columns._marks(study)
+        ]
         assert sum(valid) == len(present), "each assignment is valid in one part"
 
 
 def test_only_changed_assignments_are_read_again(study: Study) -> None:
     assert len(renewed(study).added) == 1
-    assert renewed(study) == columns.Renewal()
+    assert renewed(study) == judgment_columns.Renewal()
     answered(study, 1)
     (part,) = renewed(study).added
     assert len(part.marks) == 1
@@ -173,18 +176,18 @@ def test_inputs_are_the_same_with_and_without_kept_columns(study: Study) -> None
 
 
 def test_two_runs_that_read_at_once_keep_each_judgment_once(study: Study) -> None:
-    renewals = [columns.load(study, campaigns(study))[1] for _ in range(2)]
+    renewals = [judgment_columns.load(study, campaigns(study))[1] for _ in range(2)]
     for renewal in renewals:
-        columns.keep(study, renewal)
+        judgment_columns.keep(study, renewal)
     assert held(study) == sorted(Assignment.objects.filter(participant__study=study).values_list("pk", flat=True))
     assert renewed(study).added == ()
 
 
 def test_what_is_erased_between_reading_and_keeping_is_not_kept(study: Study) -> None:
-    _judgments, renewal = columns.load(study, campaigns(study))
+    _judgments, renewal = judgment_columns.load(study, campaigns(study))
     person = Participant.objects.get(study=study, external_id="w2")
     withdrawal.erase(participant=person, now=timezone.now())
-    columns.keep(study, renewal)
+    judgment_columns.keep(study, renewal)
     gone = Assignment.objects.filter(participant=person).values_list("pk", flat=True)
     assert held(study)
     assert set(gone).isdisjoint(held(study))
@@ -202,7 +205,7 @@ def test_an_erasure_removes_a_persons_judgments_from_the_parts(study: Study) -> 
     kept = {
         pk
         for payload in JudgmentPart.objects.filter(study=study).values_list("payload", flat=True)
-        for pk in columns._columns(payload)["row"].tolist()
+        for pk in judgment_columns._columns(payload)["row"].tolist()
     }
     assert kept == others
     assert mine
@@ -213,18 +216,18 @@ def test_a_failure_while_storing_leaves_the_parts_as_they_were(study: Study, mon
     before = list(JudgmentPart.objects.order_by("pk").values_list("pk", "digest"))
     for value in (1, 0):
         answered(study, value)
-    monkeypatch.setattr(columns, "MANY", 0)
-    _judgments, renewal = columns.load(study, campaigns(study))
+    monkeypatch.setattr(judgment_columns, "MANY", 0)
+    _judgments, renewal = judgment_columns.load(study, campaigns(study))
     assert renewal.replaced
-    real = columns._store
+    real = judgment_columns._store
 
     def fail(*arguments: object) -> None:
         real(*arguments)  # type: ignore[arg-type]
         raise OSError(28)
 
-    monkeypatch.setattr(columns, "_store", fail)
+    monkeypatch.setattr(judgment_columns, "_store", fail)
     with pytest.raises(OSError, match="28"):
-        columns.keep(study, renewal)
+        judgment_columns.keep(study, renewal)
     assert list(JudgmentPart.objects.order_by("pk").values_list("pk", "digest")) == before
 
 
@@ -232,14 +235,14 @@ CHILD = """
 import os, signal
 import django
 django.setup()
-from analysis.inputs import columns, queries
+from analysis.inputs import judgment_columns, queries
 from crowdrag.studies.models import Study
-real = columns._store
+real = judgment_columns._store
 def die(*arguments):
     real(*arguments)
     os.kill(os.getpid(), signal.SIGKILL)
-columns._store = die
-columns.MANY = 0
+judgment_columns._store = die
+judgment_columns.MANY = 0
 queries.load(Study.objects.get(pk={study}))
 """
 

@@ -76,8 +76,8 @@ def _rows(
             row[what] = None if flip is None else len(flip.members)
             members = [] if flip is None else flip.members[:LISTED].tolist()
             sets += [
-                pair | {"removed": what, "place": place} | votes.named(what, member)
-                for place, member in enumerate(members, 1)
+                pair | {"removed": what, "place": ordinal} | votes.named(what, member)
+                for ordinal, member in enumerate(members, 1)
             ]
         yield row | votes.counts, sets
 
