@@ -31,8 +31,8 @@ class Snapshot(models.Model):
 class JudgmentPart(models.Model):
     """Judgments of some assignments of a study in columns, so that a run need not read them from their table.
 
-    Made and read by `columns`. `marks` says for which state of each assignment they are valid. Both are Parquet files;
-    `digest` is the SHA-256 of the payload.
+    Made and read by `judgment_columns`. `marks` says for which state of each assignment they are valid. Both are
+    Parquet files; `digest` is the SHA-256 of the payload.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="+")

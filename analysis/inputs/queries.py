@@ -1,7 +1,7 @@
 """Reading of a study's valid judgments into arrays.
 
-Judgments come as columns (`columns`), so that none of them is a Python object. They are read as of one moment; topics,
-dimensions and texts never change.
+Judgments come as columns (`judgment_columns`), so that none of them is a Python object. They are read as of one
+moment; topics, dimensions and texts never change.
 """
 
 from collections import Counter

@@ -83,7 +83,7 @@ class IdleEnd:
         if state.reserved_requests or state.active_requests:
             self._busy_at = now
         elif now - self._busy_at > seconds:
-            celery_state: Any = state  # the stubs know no exit status
+            celery_state: Any = state  # the stubs do not know that it may be an exit status
             celery_state.should_stop = os.EX_OK
 
 
