@@ -15,6 +15,8 @@ AVERAGED, LIKELIEST = "averaged", "likeliest"
 CONDITIONAL, REFIT = "conditional", "refit"
 TOPICS, TOPICS_AND_WORKERS = "topics", "topics+workers"
 PUBLISHED = "published"
+#: How much better a person may be than a model that stands in, as the alternative annotator test proposes.
+EPSILON_OF_CROWD, EPSILON_OF_EXPERTS = 0.1, 0.2
 #: Parameters that a preset fixes, by the name of the preset.
 PRESETS: dict[str, dict[str, Any]] = {
     PUBLISHED: {
@@ -191,7 +193,10 @@ class AnalysisSettings:
         "number",
         least=0,
         most=1,
-        help="How much better a person may be for a model to stand in. Empty: 0.1 for the crowd, 0.2 for experts.",
+        help=(
+            "How much better a person may be for a model to stand in. "
+            f"Empty: {EPSILON_OF_CROWD} for the crowd, {EPSILON_OF_EXPERTS} for experts."
+        ),
     )
     bertscore: str = parameter(
         "", "BERTScores", "text", help="Choose from existing scores. An analysis does not compute BERTScores."

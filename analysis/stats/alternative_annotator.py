@@ -30,6 +30,8 @@ Ints = NDArray[np.int64]
 
 #: A judge with at least this winning rate passes (section 3.3).
 PASSES_FROM = 0.5
+#: False discovery rate over people, and the fewest people on an item and items of a person, as in the paper.
+FALSE_DISCOVERY_RATE, MIN_PEOPLE, MIN_ITEMS = 0.05, 2, 30
 #: With fewer people the paper calls the test less reliable (appendix, frequent questions).
 RECOMMENDED_PEOPLE = 3
 
@@ -163,9 +165,9 @@ def alternative_annotator_test(
     *,
     scoring: Scoring,
     epsilon: float,
-    q: float = 0.05,
-    min_people: int = 2,
-    min_items: int = 30,
+    q: float = FALSE_DISCOVERY_RATE,
+    min_people: int = MIN_PEOPLE,
+    min_items: int = MIN_ITEMS,
 ) -> AlternativeAnnotatorTest:
     """Test for each person whether a judge may stand in for this person.
 
@@ -245,7 +247,7 @@ def without_shared_annotators(
     *,
     scoring: Scoring,
     epsilon: float,
-    min_people: int = 2,
+    min_people: int = MIN_PEOPLE,
 ) -> WithoutSharedAnnotators:
     """Test whether a judge may stand in for a person drawn at random, however few items each person judged.
 
@@ -273,7 +275,7 @@ def without_shared_annotators(
     With one item a cluster and one judgment used of each, it is the t-test of the paper.
     """
     item, annotator, value, judge = _checked(item, annotator, value, judge)
-    _check_range(epsilon, 0.05, min_people, 2)
+    _check_range(epsilon, FALSE_DISCOVERY_RATE, min_people, MIN_ITEMS)
     clusters_of_items = np.asarray(cluster, dtype=np.int64)
     if clusters_of_items.shape != judge.shape:
         msg = f"each item needs a cluster: there are {clusters_of_items.size} for {judge.size} items"

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 
 from analysis.methods.judge_certificate import file_comparison
 from analysis.methods.judge_certificate.annotation_files import BadAnnotationFileError, read_judges, read_people
+from analysis.methods.settings import EPSILON_OF_CROWD, EPSILON_OF_EXPERTS
 from analysis.reports.exports import write_whole
 from analysis.stats.alternative_annotator import Scoring
 from crowdrag.command_output import ResultCommand
@@ -43,7 +44,10 @@ class Command(ResultCommand):
             "--epsilon",
             type=_epsilon,
             required=True,
-            help="how much better a person may be, 0 to 1: 0.2 for experts, 0.15 for skilled people, 0.1 for the crowd",
+            help=(
+                f"how much better a person may be, 0 to 1: {EPSILON_OF_EXPERTS} for experts, 0.15 for skilled people, "
+                f"{EPSILON_OF_CROWD} for the crowd"
+            ),
         )
         parser.add_argument("--out", type=Path, required=True, help=f"the folder for {FILE}")
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from analysis.stats.alternative_annotator import FALSE_DISCOVERY_RATE
 from crowdrag.studies.enums import AuditedContent
 from crowdrag.studies.models import Study
 
@@ -21,7 +22,8 @@ def describe_certificate(facts: RunFacts) -> str:
     (epsilon,) = facts.values("judge_certificate", "epsilon", "difference")
     return (
         "Whether a model may stand in for people was tested with the alternative annotator test [@calderon2025] "
-        f"(epsilon {epsilon}, false discovery rate 0.05), and over all judgments with the variance between topics."
+        f"(epsilon {epsilon}, false discovery rate {FALSE_DISCOVERY_RATE}), and over all judgments with the variance "
+        "between topics."
     )
 
 

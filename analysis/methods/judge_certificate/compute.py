@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from analysis.enums import Coders
 from analysis.stats import alternative_annotator
-from analysis.stats.alternative_annotator import Comparison, Scoring
+from analysis.stats.alternative_annotator import FALSE_DISCOVERY_RATE, MIN_ITEMS, Comparison, Scoring
 from analysis.stats.bootstrap import Floats
 from analysis.stats.cluster_variance import Terms
 from analysis.stats.judge_bias import BiasUndefinedError, bias
@@ -33,25 +33,21 @@ from ..context import Context, Tables
 from ..estimates import Estimate, noted, undefined
 from ..model_judges.compute import Judge, ModelVotes, judges, own_responses
 from ..order_effects.compute import NEUTRAL
-from ..settings import AnalysisSettings
+from ..settings import EPSILON_OF_CROWD, EPSILON_OF_EXPERTS, AnalysisSettings
 
 NAMES = (
     "judge_certificate", "judge_certificate_people", "judge_biases", "judge_transport", "judge_repeats",
     "judge_planted_texts", "judge_prompts",
 )  # fmt: skip
-#: Epsilon by pool, as the paper proposes for crowd workers and experts.
-EPSILON: Final = {Coders.CROWD.value: 0.1, Coders.EXPERT.value: 0.2}
 PASSES, FAILS, OPEN = "passes", "fails", "open"
 POSITION, LENGTH, SELF, STYLE = "position", "length", "self", "style"
 #: People are one system: each of them wrote too few responses.
 PEOPLE: Final = "human"
-#: Level of the tests of all judgments together.
-LEVEL: Final = 0.05
 
 NO_PEOPLE = (
     "no pair that the model judged on this dimension has judgments by two people: let people judge the same pairs"
 )
-NO_SHARED = "winning rate: nobody judged 30 of the model's pairs together with another person"
+NO_SHARED = f"winning rate: nobody judged {MIN_ITEMS} of the model's pairs together with another person"
 FEW_SHARED = "winning rate: fewer than three people, so the judgments of all people together decide"
 FEW_TOPICS = "the test needs judgments in at least two topics"
 ONE_ORDER = "the model judged no pair in both orders on this dimension, or chose the same response in both"
@@ -111,7 +107,9 @@ def compute_tables(analysed: Context) -> Tables:
 
 def epsilon_of(settings: AnalysisSettings, pool: str) -> float:
     """Return epsilon: that of the settings, or the paper's for the pool."""
-    return EPSILON.get(coders_of(pool), EPSILON[Coders.CROWD.value]) if settings.epsilon is None else settings.epsilon
+    if settings.epsilon is not None:
+        return settings.epsilon
+    return EPSILON_OF_EXPERTS if coders_of(pool) == Coders.EXPERT.value else EPSILON_OF_CROWD
 
 
 def _of_people(inputs: Inputs, votes: ModelVotes, name: str) -> _Judged:
@@ -220,7 +218,7 @@ def _verdict(row: Row) -> str:
         return PASSES if row["winning_rate"] >= alternative_annotator.PASSES_FROM else FAILS
     if row["p_adjusted"] is None:
         return OPEN
-    return PASSES if row["p_adjusted"] <= LEVEL else FAILS
+    return PASSES if row["p_adjusted"] <= FALSE_DISCOVERY_RATE else FAILS
 
 
 def _biases(key: Row, judge: Judge, votes: ModelVotes, judged: dict[str, _Judged], inputs: Inputs) -> list[Row]:

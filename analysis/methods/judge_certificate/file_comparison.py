@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 import crowdrag
 from analysis.stats import alternative_annotator
-from analysis.stats.alternative_annotator import AlternativeAnnotatorTest, Scoring
+from analysis.stats.alternative_annotator import (
+    FALSE_DISCOVERY_RATE,
+    MIN_ITEMS,
+    MIN_PEOPLE,
+    AlternativeAnnotatorTest,
+    Scoring,
+)
 from analysis.stats.bootstrap import Floats
 
 from ...inputs.arrays import Ints
 from ...tables.rows import number
 from .annotation_files import EXAMPLES, AnnotationFile
-
-#: False discovery rate, and the least people an item and items a person, as in the paper.
-Q: Final = 0.05
-MIN_PEOPLE: Final = 2
-MIN_ITEMS: Final = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def compare(people: AnnotationFile, judges: AnnotationFile, *, scoring: Scoring,
     return {
         "scoring": scoring.value,
         "epsilon": epsilon,
-        "q": Q,
+        "q": FALSE_DISCOVERY_RATE,
         "min_people_per_item": MIN_PEOPLE,
         "min_items_per_annotator": MIN_ITEMS,
         "version": crowdrag.__version__,
@@ -112,9 +113,6 @@ def _row(
         by_judge,
         scoring=scoring,
         epsilon=epsilon,
-        q=Q,
-        min_people=MIN_PEOPLE,
-        min_items=MIN_ITEMS,
     )
     by_name = {annotators[comparison.annotator]: comparison for comparison in tested.comparisons}
     people = np.bincount(coded.item, minlength=by_judge.size)

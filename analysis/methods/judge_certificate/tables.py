@@ -1,5 +1,7 @@
 """Tables of the certificate of model judges: columns and captions."""
 
+from analysis.stats.alternative_annotator import FALSE_DISCOVERY_RATE, MIN_ITEMS
+
 from ...tables.table import PARTICIPANT, Column, Holds, Table, count, estimate, named_estimate
 from ..model_judges.tables import INFERENCES
 from ..shared_columns import DIMENSION, STYLE
@@ -16,10 +18,11 @@ JUDGE_CERTIFICATE = Table(
         "Whether a model may stand in for the people whose judgments were analysed. Alpha: Krippendorff's alpha "
         "(ordinal) of the model with a person, and of people with each other, on the same presented pairs, with 95 % "
         "intervals over topics. Winning rate and advantage probability: alternative annotator test of people with at "
-        "least 30 pairs (epsilon in the table, false discovery rate 0.05). Difference: how much more often a person "
-        "than the model agrees with the other people at least as well, over all judgments, with a 95 % interval over "
-        "topics and a one-sided test against epsilon, adjusted over dimensions (Benjamini and Yekutieli). The winning "
-        "rate decides if at least three people were compared, otherwise the test of all judgments."
+        f"least {MIN_ITEMS} pairs (epsilon in the table, false discovery rate {FALSE_DISCOVERY_RATE}). Difference: how "
+        "much more often a person than the model agrees with the other people at least as well, over all judgments, "
+        "with a 95 % interval over topics and a one-sided test against epsilon, adjusted over dimensions (Benjamini "
+        "and Yekutieli). The winning rate decides if at least three people were compared, otherwise the test of all "
+        "judgments."
     ),
     (
         *JUDGE,
@@ -52,21 +55,23 @@ JUDGE_CERTIFICATE = Table(
         ),
         "winning_rate, advantage_probability, people_compared": (
             "share of people for whom the model may stand in; mean share of pairs on which the model has the "
-            "advantage; number of people with at least 30 pairs"
+            f"advantage; number of people with at least {MIN_ITEMS} pairs"
         ),
         "difference, difference_low, difference_high": "share of advantages of a person minus that of the model",
         "p, p_adjusted": "of the null hypothesis that the difference is at least epsilon",
         "items, judgments": "numbers of presented pairs and of people's judgments in the test of all judgments",
-        "items_with_few_people, people_with_few_items": "left out: pairs with one person, people below 30 pairs",
+        "items_with_few_people, people_with_few_items": (
+            f"left out: pairs with one person, people below {MIN_ITEMS} pairs"
+        ),
     },
 )
 JUDGE_CERTIFICATE_PEOPLE = Table(
     "judge_certificate_people",
     "Model judges against each person",
     (
-        "Alternative annotator test of a model against each person with at least 30 pairs: shares of pairs on which "
-        "the model or the person agrees at least as well with the other people. p: one-sided t-test against epsilon, "
-        "adjusted over people (Benjamini and Yekutieli)."
+        f"Alternative annotator test of a model against each person with at least {MIN_ITEMS} pairs: shares of pairs "
+        "on which the model or the person agrees at least as well with the other people. p: one-sided t-test against "
+        "epsilon, adjusted over people (Benjamini and Yekutieli)."
     ),
     (
         *JUDGE,
@@ -80,7 +85,7 @@ JUDGE_CERTIFICATE_PEOPLE = Table(
     ),
     holds=Holds.PSEUDONYMS,
     about="One row per model, prompt type, dimension and person. Method: `methods/judge-certificate.md`.",
-    meanings={"wins": "`yes` if adjusted p is at most 0.05"},
+    meanings={"wins": f"`yes` if adjusted p is at most {FALSE_DISCOVERY_RATE}"},
     is_whole=False,
 )
 JUDGE_BIASES = Table(
