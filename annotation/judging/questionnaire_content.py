@@ -3,7 +3,7 @@
 It does not reveal who wrote a response, the type of writer, or which items have known labels.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -234,14 +234,16 @@ def question(dimension: Dimension) -> Question:
 
 def show_item(item: Item) -> ShownItem:
     """Return the content of an item. Prefetch its topic, response and pair's responses (`TEXTS`)."""
-    if item.pair is not None:
-        responses = [item.pair.a, item.pair.b]
-        sides = tuple(Side(name, one.text) for name, one in zip(SIDES, responses, strict=True))
-    else:
-        responses = [item.response] if item.response is not None else []
-        sides = tuple(Side("", one.text) for one in responses)
-    gone = any(one.erased_at for one in responses)
-    return ShownItem(item=item.pk, query=item.topic.query, narrative=item.topic.narrative, sides=sides, is_gone=gone)
+    pair = None if item.pair is None else (item.pair.a, item.pair.b)
+    responses = pair or ([] if item.response is None else [item.response])
+    texts, gone = [one.text for one in responses], any(one.erased_at for one in responses)
+    return ShownItem(item.pk, item.topic.query, item.topic.narrative, _sides(texts), gone)
+
+
+def _sides(texts: Sequence[str]) -> tuple[Side, ...]:
+    """Return the texts of a pair, or of a response alone, as shown."""
+    names = SIDES if len(texts) == len(SIDES) else ("",) * len(texts)
+    return tuple(Side(name, text) for name, text in zip(names, texts, strict=True))
 
 
 # Relations of an item that `show_item` reads.
@@ -264,11 +266,8 @@ def _show_entries(questionnaire: Questionnaire) -> Iterator[tuple[int, ShownItem
     """Yield each entry's position, and what `show_item` returns for its item, in order."""
     rows = questionnaire.entries.order_by("position").values_list("position", *_SHOWN_COLUMNS)
     for position, item, query, narrative, a, a_erased, b, b_erased, alone, alone_erased in rows:
-        if a is not None:
-            sides = tuple(Side(name, text) for name, text in zip(SIDES, (a, b), strict=True))
-        else:
-            sides = (Side("", alone),) if alone is not None else ()
-        yield position, ShownItem(item, query, narrative, sides, bool(a_erased or b_erased or alone_erased))
+        texts = [text for text in (a, b, alone) if text is not None]
+        yield position, ShownItem(item, query, narrative, _sides(texts), bool(a_erased or b_erased or alone_erased))
 
 
 def _page(
