@@ -56,7 +56,7 @@ class Flip:
     Attributes
     ----------
     members : ndarray of int, shape (size,)
-        Indices of the removed votes, judges or topics.
+        Indices of the removed votes, judges or topics, the most influential first.
     difference : float
         Merit of the first system minus that of the second without them: at most `EQUAL`; NaN if one of them is no
         longer compared with others.
@@ -211,7 +211,8 @@ class Board:
             for number in np.argsort(-np.array(gains), kind="stable")[:_FITTED_SETS].tolist():
                 lead = self._lead(question, change(sets[number]))
                 if not lead > EQUAL:
-                    return Flip(sets[number], lead)
+                    members = sets[number]
+                    return Flip(members[np.argsort(-gain[members], kind="stable")], lead)
         return flip
 
     def _size_to_first_order(self, question: Question, cumulative: Floats) -> int:

@@ -119,6 +119,25 @@ def test_an_order_without_opposition_falls_only_with_all_of_its_votes():
     assert np.isnan(votes.difference)
 
 
+def test_judges_of_the_same_pairs_are_listed_by_their_influence():
+    """Judges 1 and 2 hold ten wins together; each alone decides less than judge 0. Judge 2 holds one more win."""
+    likelihood = np.array([0.98, 0.01, 0.01])
+    single, twice = likelihood / likelihood.sum(), likelihood**2 / (likelihood**2).sum()
+    wins, losses = 14, 4
+    board = fragility.Board(
+        first=np.zeros(wins + losses, dtype=np.int64),
+        second=np.ones(wins + losses, dtype=np.int64),
+        chances=np.array([twice] * 10 + [single] * 4 + [single[::-1]] * losses),
+        topic=np.zeros(wins + losses, dtype=np.int64),
+        vote_of=np.array([*np.repeat(np.arange(10), 2), *range(10, wins + losses)]),
+        judge=np.array([1, 2] * 10 + [2, 0, 0, 0] + [3] * losses),
+        likelihood=np.array([likelihood] * 24 + [likelihood[::-1]] * losses),
+        systems=2,
+    )
+    (question,) = board.questions(np.array([0]), np.array([1]))
+    assert board.fewest_judges(question).members.tolist() == [2, 1]
+
+
 def test_many_votes_are_found_one_by_one():
     """More than are chosen together: 300 against 100, each vote alike."""
     board = of_single_votes([0] * 300 + [2] * 100, np.arange(400) % 40, np.arange(400) % 50)
