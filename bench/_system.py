@@ -25,7 +25,8 @@ def system(settings: str = "crowdrag.settings", **variables: str) -> Iterator[Da
     The environment is restored at the end.
     """
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-") as data:
+    # The stores' supervisor removes the folder as well, at the same time.
+    with tempfile.TemporaryDirectory(prefix="crowdrag-bench-", ignore_cleanup_errors=True) as data:
         folder = DataFolder(Path(data).resolve())
         for name in ("DATABASE_URL", "BROKER_URL"):
             os.environ.pop(name, None)
