@@ -74,7 +74,7 @@ def _campaign(pairs: int) -> tuple[Any, Any]:
     """Create a campaign for people with this number of pairs of 250 words each and seven questions."""
     from django.utils import timezone
 
-    from annotation.campaigns.default_dimensions import ensure_pairwise
+    from annotation.campaign_types.default_dimensions import ensure_pairwise
     from annotation.llm_judges import prompts
     from annotation.models import CampaignDimension, Item, Pair
     from tests.factories import CampaignFactory, ResponseFactory, StudyFactory, TopicFactory

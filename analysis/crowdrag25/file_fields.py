@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from annotation.imports.crowdrag25 import record_schemas
 
 ARTIFACTS = {record_schemas.MODEL_VOTES, record_schemas.LABELS, record_schemas.PARSED}

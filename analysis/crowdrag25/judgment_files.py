@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from annotation.enums import CampaignKind, Inference, Judges
 from annotation.imports.crowdrag25 import record_schemas
 from annotation.models import Campaign, Judgment, PlatformSubmission, QuestionnaireItem

@@ -4,7 +4,7 @@
 |---|---|
 | `design` | the design of questionnaires, stored with the campaign |
 | `services` | create, change, copy and delete drafts, each in one transaction |
-| `questions`, `default_dimensions` | the dimensions of a campaign, and the default ones from the paper |
+| `questions` | the questions (dimensions) of a campaign |
 | `default_texts` | the default instructions and consent text |
 | `candidates` | what can be judged: responses by filter, difficult items by rule |
 | `pairs`, `side_balance`, `allocation` | pairs, sides and questionnaires (pure functions) |

@@ -12,9 +12,10 @@ from django.db.models import Q
 from writing.corpus import versions
 from writing.corpus.imports import bulk
 
+from ..campaign_types import default_dimensions
 from ..enums import CampaignKind, CampaignState, Judges
 from ..models import Campaign, CampaignDimension, Dimension
-from . import default_dimensions, default_texts, questionnaires
+from . import default_texts, questionnaires
 from .problems import BadCampaign, NotDraft
 
 MOST_QUESTIONS: Final = 20

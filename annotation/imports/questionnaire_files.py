@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.models import Dimension, Instructions
 from crowdrag.studies.models import Study
 from writing.corpus import versions

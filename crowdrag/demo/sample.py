@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run

@@ -14,7 +14,7 @@ import pytest
 
 from analysis.analyses import services
 from analysis.tables import run_tables
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from crowdrag.jobs import lifecycle
 from tests.analysis import small_study
 from tests.analysis.archive.exported import export

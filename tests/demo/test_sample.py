@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.analyses import services as analyses_services
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.models import Dimension
 from crowdrag.demo import sample
 from crowdrag.jobs.enums import RunState

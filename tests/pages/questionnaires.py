@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.enums import CampaignKind
 from annotation.judging import answers as judging_answers
 from annotation.judging import claims as judging_claims

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.text import statements
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from annotation.imports.external_answers import Labels
 from writing.corpus.imports import json_lines
 from writing.corpus.imports.problems import BadInput, Problems

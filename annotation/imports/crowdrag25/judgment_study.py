@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.enums import CampaignKind, Inference, Judges
 from annotation.imports import external_answers
 from annotation.imports.external_answers import Answer, Plan

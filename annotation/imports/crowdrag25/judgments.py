@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from annotation.imports.external_answers import Answer, Labels
 from crowdrag.studies.enums import ParticipantKind
 from writing.corpus.imports import json_lines

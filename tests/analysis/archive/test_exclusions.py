@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from annotation.campaigns.default_dimensions import NAMES, ensure_pairwise
+from annotation.campaign_types.default_dimensions import NAMES, ensure_pairwise
 from annotation.enums import AssignmentState, Inference, Judges
 from annotation.imports import crowdrag25
 from annotation.models import Assignment, Campaign, Judgment, PlatformSubmission

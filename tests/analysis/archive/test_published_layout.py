@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.analyses import services
-from annotation.campaigns.default_dimensions import NAMES
+from annotation.campaign_types.default_dimensions import NAMES
 from annotation.imports import crowdrag25
 from crowdrag.jobs import lifecycle
 from crowdrag.jobs.enums import RunState

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.campaign_types import default_dimensions
 from annotation.campaigns import (
     candidates,
-    default_dimensions,
     design,
     forecasts,
     launch,

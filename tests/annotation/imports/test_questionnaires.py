@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.imports import questionnaire_files
 from annotation.models import Dimension, Instructions
 from crowdrag.studies.models import Study

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from analysis.text import readability
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.campaigns import default_texts as judging
 from annotation.enums import CampaignKind
 from annotation.judging import activity

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns import default_dimensions
+from annotation.campaign_types import default_dimensions
 from annotation.judging import erasure, queries
 from annotation.models import CampaignDimension, Judgment, PracticeAnswer, TrainingItem
 from annotation.quality import practice, problems
