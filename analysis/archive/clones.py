@@ -14,7 +14,8 @@ from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.enums import CampaignKind, CampaignState, Judges
+from annotation.campaign_types.registry import ASKING_AGAIN
+from annotation.enums import CampaignState, Judges
 from annotation.models import Campaign, CampaignDimension, Dimension, Instructions, JudgingPrompt
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.models import Run
@@ -109,7 +110,7 @@ def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
         "created_at": now,
     }  # fmt: skip
     campaigns = Campaign.objects.filter(study=source).current().exclude(judges=Judges.MODEL)
-    of_experts = Q(kind=CampaignKind.EXPERT)
+    of_experts = Q(kind__in=ASKING_AGAIN)
     count = copier.copy(campaigns.exclude(of_experts), source_id=None, **draft)
     for campaign in campaigns.filter(of_experts, source__in=copier.keys[Campaign]):
         # Selected items belong to the source and are not copied.

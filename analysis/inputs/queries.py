@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Exists, Min, OuterRef, Sum
+from django.db.models import Exists, Min, OuterRef, Q, Sum
 from numpy.typing import NDArray
 
+from annotation.campaign_types.registry import of_pairs
 from annotation.enums import CampaignKind, Inference, Judges
 from annotation.models import (
     Assignment,
@@ -138,7 +139,7 @@ class _Context:
 def default_pool(study: Study) -> str:
     """Return whose judgments to analyse if nobody said: the first of crowd, experts and models who judged pairs."""
     counted = Judgment.objects.of_study(study).counted().filter(item__campaign=OuterRef("pk"))
-    campaigns = Campaign.objects.filter(study=study).exclude(kind=CampaignKind.POINTWISE)
+    campaigns = Campaign.objects.filter(of_pairs(), study=study)
     judges = set(campaigns.filter(Exists(counted)).values_list("judges", flat=True))
     return next((pool for pool in (Judges.CROWD, Judges.EXPERT, Judges.MODEL) if pool in judges), Judges.CROWD).value
 
@@ -148,7 +149,8 @@ def _campaigns(study: Study, pool: str) -> dict[int, str]:
     pools = {}
     model_pools = {Inference.COMBINED.value: COMBINED, Inference.INDIVIDUAL.value: INDIVIDUAL}
     columns = ("id", "kind", "judges", "inference")
-    for pk, kind, judges, inference in Campaign.objects.filter(study=study).values_list(*columns):
+    campaigns = Campaign.objects.filter(of_pairs() | Q(kind=CampaignKind.POINTWISE), study=study)
+    for pk, kind, judges, inference in campaigns.values_list(*columns):
         if kind == CampaignKind.POINTWISE:
             if judges == Judges.CROWD:
                 pools[pk] = POINTWISE
@@ -384,7 +386,8 @@ def _answers(
 
 def _counts(study: Study) -> dict[str, int]:
     """Return the number of valid judgments by kind of judges."""
-    sums = JudgmentSums.objects.filter(campaign__study=study).counted().order_by()
+    analysed = of_pairs("campaign__") | Q(campaign__kind=CampaignKind.POINTWISE)
+    sums = JudgmentSums.objects.filter(analysed, campaign__study=study).counted().order_by()
     by = ("campaign__judges", "campaign__kind")
     counts: Counter[str] = Counter()
     for judges, kind, n in sums.values(*by).annotate(n=Sum("judgments")).filter(n__gt=0).values_list(*by, "n"):
@@ -394,13 +397,13 @@ def _counts(study: Study) -> dict[str, int]:
 
 def _questionnaires(study: Study, pool: str) -> dict[str, int]:
     """Return the number of valid, answered questionnaires of pairs of a pool."""
-    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    campaigns = Campaign.objects.filter(of_pairs(), study=study, judges=pool)
     return {"questionnaires": Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns).count()}
 
 
 def _seconds(study: Study, pool: str) -> tuple[float, ...]:
     """Return the durations of the pool's valid questionnaires, ascending; otherwise those from the platform."""
-    campaigns = Campaign.objects.filter(study=study, judges=pool).exclude(kind=CampaignKind.POINTWISE)
+    campaigns = Campaign.objects.filter(of_pairs(), study=study, judges=pool)
     taken = Assignment.objects.counted().filter(questionnaire__campaign__in=campaigns, seconds__isnull=False)
     durations = list(taken.values_list("seconds", flat=True))
     if not durations:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import ExpressionWrapper, F, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignKind
+from annotation.campaign_types.registry import of_pairs
 from annotation.models import Assignment, AssignmentPayment
 from crowdrag.studies.models import Study
 from writing.models import TaskPayment, WritingTask
@@ -33,7 +33,7 @@ def load(study: Study, pool: str, responses: Sequence[arrays.Response]) -> tuple
     judged = Assignment.objects.counted().filter(
         questionnaire__campaign__study=study, questionnaire__campaign__judges=pool
     )
-    judged = judged.exclude(questionnaire__campaign__kind=CampaignKind.POINTWISE)
+    judged = judged.filter(of_pairs("questionnaire__campaign__"))
     answered = _paid(judged, AssignmentPayment, "assignment").values_list(
         "paid", _charges("questionnaire__campaign"), "seconds"
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from .pairs import DrawnItem
+from ..campaign_types.drawn_items import DrawnItem
 from .side_balance import longer_left
 
 Floats = NDArray[np.float64]

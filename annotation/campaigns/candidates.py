@@ -12,11 +12,11 @@ from analysis.stats.labels import differentiable, majority
 from writing.enums import TaskState
 from writing.models import Response, Topic
 
+from ..campaign_types.drawn_items import DrawnItem, ResponseText
 from ..models import Campaign, Item, Judgment
 from ..quality import known_labels
 from .design import LEAST, PICKED, Design
 from .models import Pair
-from .pairs import DrawnItem, ResponseText
 
 # Paths from an item to its responses.
 _PATHS: Final = ("pair__a", "pair__b", "response")

@@ -9,40 +9,12 @@ from django.utils.translation import gettext_noop as _
 from crowdrag.studies.models import Study
 from crowdrag.studies.page_language import in_study_language
 
-from ..enums import CampaignKind
+from ..campaign_types.campaign_type import CampaignType
 from ..models import Dimension
 
 #: The longest text that a study may write for judges.
 LONGEST_TEXT: Final = 50_000
 
-_PAIRWISE: Final = _("""\
-We want to know **what makes a response useful**. You get questions that people asked. Each has two responses, A on
-the left and B on the right (on a phone, you switch between them). For each pair, you say which response is better on
-several aspects. There are no right or wrong opinions. We ask several people about the same pairs.
-
-- **Read the question, then read both responses to the end.** Judge only the text you see. Do not look anything up. Do
-  not judge whether you agree with the text.
-- **Judge each aspect separately.** A response can be easier to follow and still cover less. Judge each pair
-  separately too.
-{neutral}- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them,
-  and do not prefer a response because it has more of them.
-""")
-_POINTWISE: Final = _("""\
-We want to know **what makes a response useful**. You get questions that people asked. Each has one response. For
-each, you say how good the response is on several aspects, on a scale with two ends. There are no right or wrong
-opinions. We ask several people about the same responses.
-
-- **Read the question, then read the response to the end.** Judge only the text you see. Do not look anything up. Do
-  not judge whether you agree with the text.
-- **Judge each aspect separately.** A response can be easy to follow and still cover little. Judge each response
-  separately too.
-- **Use the whole scale.** Use the ends for clear cases.
-- **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and do not
-  rate a response higher because it has more of them.
-""")
-_NEUTRAL: Final = _("""\
-- **“{label}”** is for responses that are really alike on that aspect. Do not use it just because it is hard to decide.
-""")
 _ASKED: Final = _("""\
 
 ## What we ask
@@ -107,24 +79,20 @@ We publish nothing that identifies you. Please do not write anything in a commen
 """)
 
 
-def instructions(study: Study, kind: str, dimensions: Sequence[Dimension], *, checks: int = 0) -> str:
+def instructions(study: Study, items: CampaignType, dimensions: Sequence[Dimension], *, checks: int = 0) -> str:
     """Return the default instructions for judges, in Markdown and in the study's language.
 
     Parameters
     ----------
-    kind
-        of the campaign.
+    items
+        the type whose items are asked.
     dimensions
         of the campaign, in order; each is explained.
     checks
         number of attention checks in a questionnaire.
     """
     with in_study_language(study):
-        if kind == CampaignKind.POINTWISE:
-            text = gettext(_POINTWISE)
-        else:
-            neutral = "".join(gettext(_NEUTRAL).format(label=label) for label in _neutral(dimensions))
-            text = gettext(_PAIRWISE).format(neutral=neutral)
+        text = items.instructions(dimensions)
         if explained := _explained(dimensions):
             text += gettext(_ASKED).format(asked=explained)
         return (text + gettext(_PAGE).format(checks=f" {gettext(_CHECKS)}" if checks else "")).strip()
@@ -137,12 +105,6 @@ def consent(study: Study) -> dict[str, str]:
         text = gettext(_CONSENT).format(licence=licence).strip()
     # Judges write no texts and have no logs. Their answers get the licence of the texts.
     return {"text": text, "text_licence": licence, "log_licence": "", "timing_licence": licence}
-
-
-def _neutral(dimensions: Sequence[Dimension]) -> list[str]:
-    """Return the label of the neutral answer; empty if no question has one or if the labels differ."""
-    labels = {option["label"] for each in dimensions for option in each.options if option["value"] == 0}
-    return sorted(labels) if len(labels) == 1 else []
 
 
 def _explained(dimensions: Sequence[Dimension]) -> str:

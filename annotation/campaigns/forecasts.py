@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Sum
 
-from ..enums import CampaignKind
+from ..campaign_types.registry import type_of
 from ..models import Campaign, QuestionnaireItem
 from ..quality import known_labels
 from . import launched_cache
@@ -93,9 +93,9 @@ def forecast(campaign: Campaign) -> Forecast:
     if campaigns_questionnaires.is_drawn(campaign):
         return launched_cache.look_up("forecast", campaign, lambda: _of_drawn(campaign, design))
     pool = (
-        campaigns_questionnaires.pool(campaign, design)
-        if campaign.kind != CampaignKind.EXPERT
-        else campaigns_questionnaires.Pool(())
+        campaigns_questionnaires.Pool(())
+        if type_of(campaign).asks_again
+        else campaigns_questionnaires.pool(campaign, design)
     )
     units, both, topics, words = _planned(campaign, design, pool)
     sizes = campaigns_questionnaires.sizes(design, units + both, both_orders=both)
@@ -119,7 +119,11 @@ def _of_drawn(campaign: Campaign, design: Design) -> Forecast:
     measured = campaigns_questionnaires.measures(campaign)
     entries = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign, has_known_label=False)
     words = campaign.questionnaires.aggregate(words=Sum("words"))["words"] or 0
-    single = campaigns_questionnaires.pool(campaign, design).single if campaign.kind == CampaignKind.PAIRWISE else 0
+    single = (
+        campaigns_questionnaires.pool(campaign, design).single
+        if "pairs_per_topic" in type_of(campaign).design_fields
+        else 0
+    )
     sizes = [measured.fewest] + [measured.most] * (measured.questionnaires - 1)
     return _forecast(
         campaign, design,

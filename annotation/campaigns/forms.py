@@ -17,6 +17,7 @@ from writing.models import Style
 from writing.plans import forms as plan_forms
 from writing.plans.forms import LicenceField
 
+from ..campaign_types.registry import ASKING_AGAIN, CHOICES, type_of
 from ..enums import CampaignKind, CampaignState, Judges
 from ..models import Campaign, Dimension
 from . import services
@@ -51,11 +52,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
         label="Campaign type",
         widget=forms.RadioSelect,
         initial=CampaignKind.PAIRWISE,
-        choices=(
-            (CampaignKind.PAIRWISE, "pairwise: compare two responses to one topic"),
-            (CampaignKind.POINTWISE, "pointwise: rate one response on scales"),
-            (CampaignKind.EXPERT, "expert: invited experts re-judge items from another campaign"),
-        ),
+        choices=CHOICES,
     )
     source = forms.ModelChoiceField(
         label="Source campaign",
@@ -72,7 +69,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        sources = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind=CampaignKind.EXPERT)
+        sources = Campaign.objects.filter(study=study).exclude(judges=Judges.MODEL).exclude(kind__in=ASKING_AGAIN)
         self.fields["source"].queryset = sources.order_by("name", "pk")  # type: ignore[attr-defined]
         for name in ("pay", "wage_floor"):
             self.fields[name].of(study.currency)  # type: ignore[attr-defined]
@@ -81,7 +78,7 @@ class NewForm(forms.ModelForm):  # type: ignore[type-arg] # the stubs' argument 
     def clean(self) -> dict[str, Any]:
         """Require the pay unless experts judge; only they have a source."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        if cleaned.get("kind") != CampaignKind.EXPERT:
+        if cleaned.get("kind") not in ASKING_AGAIN:
             cleaned["source"] = None
             if "pay" in cleaned and cleaned["pay"] is None:
                 self.add_error("pay", "Enter the pay. Enter 0 if the judges are volunteers.")
@@ -179,7 +176,7 @@ class CampaignForm(TermsForm):
             (name, style.label) for name, style in sorted(versions.current(Style, study=campaign.study).items())
         ]
         self._leave_out()
-        if campaign.kind != CampaignKind.EXPERT:
+        if not type_of(campaign).asks_again:
             mark_conditional(self, "pay")
 
     def _initial(self) -> dict[str, Any]:
@@ -199,27 +196,23 @@ class CampaignForm(TermsForm):
 
     def _leave_out(self) -> None:
         """Remove the fields that do not apply to this campaign, and disable those that were promised to people."""
-        kind, gone = self.campaign.kind, set[str]()
-        if kind == CampaignKind.EXPERT:
-            gone = set(self.DRAWN) - {"rule", "rule_items", "items_per_questionnaire", "remainder", "seed"}
+        campaign_type = type_of(self.campaign)
+        gone = set(self.DRAWN) - campaign_type.design_fields
+        if campaign_type.asks_again:
             gone |= set(self.WHO)
-        elif kind == CampaignKind.POINTWISE:
-            gone = {"pairs_per_topic", "reverse_share", "rule", "rule_items"}
-        else:
-            gone = {"rule", "rule_items"}
         if self.campaign.state != CampaignState.DRAFT:
             gone |= set(self.DRAWN)
             for name in services.PROMISED:
                 self.fields[name].disabled = True
         for name in gone:
             del self.fields[name]
-        if kind != CampaignKind.PAIRWISE and "remainder" in self.fields:
+        if "pairs_per_topic" not in campaign_type.design_fields and "remainder" in self.fields:
             self.fields["remainder"].choices = REMAINDERS[:2]  # type: ignore[attr-defined]
 
     @property
     def sections(self) -> list[FormSection]:
         """The fields by section, without the sections that do not apply to this campaign."""
-        items = "Item selection" if self.campaign.kind == CampaignKind.EXPERT else "Items"
+        items = "Item selection" if type_of(self.campaign).asks_again else "Items"
         promised = "Judges who already have a questionnaire keep the pay they were promised."
         on_platform = (
             "The recruitment platform applies these rules. They do not apply to people who use your own links."

@@ -15,11 +15,11 @@ from analysis.stats.proportions import planned_width
 from writing.enums import Origin
 from writing.models import Response
 
-from ..enums import CampaignKind
+from ..campaign_types.drawn_items import DrawnItem
+from ..campaign_types.registry import item_type
 from ..models import Campaign, LiveAgreement
 from . import candidates, launched_cache, questionnaires
 from .design import read_design
-from .pairs import DrawnItem
 
 #: Agreement (alpha) assumed if the study has no judgments yet; typical of crowd workers on text quality.
 ASSUMED: Final = 0.3
@@ -49,7 +49,7 @@ class Precision:
 
 def expected_precision(campaign: Campaign) -> Precision | None:
     """Return the expected precision; None if no two systems are compared."""
-    if campaign.kind == CampaignKind.POINTWISE:
+    if not item_type(campaign).compares:
         return None
     pairs, orders = launched_cache.look_up("comparisons", campaign, lambda: _comparisons(campaign))
     if not pairs:

@@ -10,13 +10,14 @@ from django.db import transaction
 from django.db.models import Q
 from numpy.random import Generator
 
-from ..enums import CampaignKind, CampaignState
+from ..campaign_types.drawn_items import DrawnItem, ResponseText
+from ..campaign_types.registry import type_of
+from ..enums import CampaignState
 from ..models import Campaign, Item, Pair, Questionnaire, QuestionnaireItem
 from ..quality import attention_checks, known_labels
 from . import allocation, candidates, side_balance
 from . import pairs as campaigns_pairs
 from .design import FILL, SHORT, Design, dump_design, read_design
-from .pairs import DrawnItem, ResponseText
 from .problems import NotDraft, NotReady
 
 BATCH: Final = 2000
@@ -51,7 +52,7 @@ def rng_of(design: Design, number: int) -> Generator:
 def pool(campaign: Campaign, design: Design) -> Pool:
     """Return the responses that a design draws from, and the number of topics with only one."""
     admitted = candidates.responses(campaign, design)
-    if campaign.kind == CampaignKind.POINTWISE:
+    if not type_of(campaign).compares:
         return Pool(tuple(candidates.sample_topics(admitted, design.topic_sample, rng=rng_of(design, TOPICS))))
     comparable = candidates.sample_topics(admitted, None, rng=rng_of(design, TOPICS), least=2)
     single = len({text.topic for text in admitted}) - len({text.topic for text in comparable})
@@ -60,13 +61,13 @@ def pool(campaign: Campaign, design: Design) -> Pool:
 
 def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[DrawnItem]:
     """Draw the items as they are shown. Nothing is stored. Without `sided`, sides are not balanced."""
-    if campaign.kind == CampaignKind.EXPERT:
+    if type_of(campaign).asks_again:
         chosen = candidates.items_by_rule(campaign, design, rng=rng_of(design, ITEMS))
         return list(candidates.drawn_items(chosen).values())
     apart = candidates.excluded_responses(campaign)
     texts = pool(campaign, design).texts
-    if campaign.kind == CampaignKind.POINTWISE:
-        return [each for each in map(DrawnItem, texts) if each.both not in apart]
+    if not type_of(campaign).compares:
+        return [each for each in type_of(campaign).items_of(texts) if each.both not in apart]
     every = campaigns_pairs.pairs(texts, per_topic=design.pairs_per_topic, rng=rng_of(design, PAIRS))
     pairs = [each for each in every if each.both not in apart]
     number = campaigns_pairs.reversed_count(
@@ -190,11 +191,7 @@ def measures(campaign: Campaign) -> allocation.Measures:
 
 def nothing_to_draw(campaign: Campaign) -> str:
     """Return a message that explains why nothing can be drawn."""
-    if campaign.kind == CampaignKind.EXPERT:
-        return "The source campaign has no matching items yet. Items need judgments from at least two people."
-    if campaign.kind == CampaignKind.POINTWISE:
-        return "No response matches. Only accepted and included responses with a text can be judged."
-    return "No topic has two matching responses. Only accepted and included responses with a text can be compared."
+    return type_of(campaign).nothing_to_draw
 
 
 def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:

@@ -13,7 +13,8 @@ from writing.corpus import versions
 from writing.corpus.imports import bulk
 
 from ..campaign_types import default_dimensions
-from ..enums import CampaignKind, CampaignState, Judges
+from ..campaign_types.registry import item_type, type_of
+from ..enums import CampaignState, Judges
 from ..models import Campaign, CampaignDimension, Dimension
 from . import default_texts, questionnaires
 from .problems import BadCampaign, NotDraft
@@ -55,9 +56,7 @@ def default_questions(campaign: Campaign, now: datetime) -> list[Dimension]:
         return questions_of(campaign.source)
     if questions := _dimensions_of_study(campaign):
         return questions
-    if campaign.kind == CampaignKind.POINTWISE:
-        return default_dimensions.ensure_pointwise(study=campaign.study, now=now)
-    return default_dimensions.ensure_pairwise(study=campaign.study, now=now)
+    return type_of(campaign).default_questions(campaign.study, now)
 
 
 @transaction.atomic
@@ -102,7 +101,7 @@ def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]
         problems.append(f"A campaign can have at most {MOST_QUESTIONS} questions.")
     names = [each.name for each in terms]
     problems += [f"Two questions have the short name {name}." for name in _twice(names)]
-    pairwise = campaign.kind != CampaignKind.POINTWISE and not _is_pointwise(campaign.source)
+    pairwise = item_type(campaign).compares
     for number, each in enumerate(terms, start=1):
         problems += [f"Question {number}: {problem}" for problem in _wrong(each, pairwise)]
     return problems
@@ -151,16 +150,12 @@ def _cleaned(each: QuestionTerms) -> QuestionTerms:
     )
 
 
-def _is_pointwise(source: Campaign | None) -> bool:
-    return source is not None and source.kind == CampaignKind.POINTWISE
-
-
 def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
     """Return the study's latest versions of the paper's dimensions that suit this campaign type.
 
     Dimensions that only models judged are left out: published ones allow "neither" where people must choose.
     """
-    pairwise = campaign.kind != CampaignKind.POINTWISE
+    pairwise = type_of(campaign).compares
     of_people = Q(campaign_dimensions__isnull=True) | Q(
         campaign_dimensions__campaign__judges__in=[Judges.CROWD, Judges.EXPERT]
     )

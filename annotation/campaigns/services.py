@@ -17,6 +17,7 @@ from writing.corpus import versions
 from writing.corpus.imports import bulk
 from writing.models import Style, Topic
 
+from ..campaign_types.registry import TYPES, item_type
 from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import claims
 from ..models import Assignment, Campaign, Instructions, Item, Judgment, KnownLabel, TrainingItem
@@ -71,8 +72,8 @@ def create_draft(
     ------
     BadCampaign
     """
-    is_expert = kind == CampaignKind.EXPERT
     problems = _source_problems(study, kind, source)
+    is_expert = kind in TYPES and TYPES[kind].asks_again
     campaign = Campaign(
         study=study,
         kind=kind,
@@ -184,18 +185,14 @@ def default_instructions(campaign: Campaign) -> str:
 
 
 def _usual(campaign: Campaign, checks: int) -> str:
-    kind = CampaignKind.POINTWISE if _is_pointwise(campaign) else CampaignKind.PAIRWISE
-    return default_texts.instructions(campaign.study, kind, questions.questions_of(campaign), checks=checks)
+    dimensions = questions.questions_of(campaign)
+    return default_texts.instructions(campaign.study, item_type(campaign), dimensions, checks=checks)
 
 
 def _has_usual_instructions(campaign: Campaign) -> bool:
     """Return whether the instructions were never edited. They may be older than the attention checks."""
     text = campaign.instructions.text if campaign.instructions else ""
     return text in {_usual(campaign, checks) for checks in (0, 1)}
-
-
-def _is_pointwise(campaign: Campaign) -> bool:
-    return CampaignKind.POINTWISE in {campaign.kind, campaign.source.kind if campaign.source else None}
 
 
 def _draft(campaign: Campaign) -> Campaign:
@@ -207,9 +204,9 @@ def _draft(campaign: Campaign) -> Campaign:
 
 
 def _source_problems(study: Study, kind: str, source: Campaign | None) -> dict[str, str]:
-    if kind not in CampaignKind.values:
+    if kind not in TYPES:
         return {"kind": "This campaign type does not exist."}
-    if kind != CampaignKind.EXPERT:
+    if not TYPES[kind].asks_again:
         return {"source": "Only expert campaigns can have a source campaign."} if source else {}
     if source is None:
         return {"source": "Choose the source campaign for the experts."}

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from crowdrag.studies import money
 
-from ..enums import CampaignKind, CampaignState
+from ..campaign_types.registry import item_type, type_of
+from ..enums import CampaignState
 from ..models import Campaign, TrainingItem
 from ..quality import practice
 from . import questions
@@ -48,12 +49,13 @@ def setup_cards(campaign: Campaign, forecast: Forecast | None) -> list[SetupCard
 def _of_design(campaign: Campaign, forecast: Forecast) -> Iterator[SetupCard]:
     edit = _url(campaign, "campaign_edit")
     design = read_design(campaign.design)
-    title = "Responses" if campaign.kind == CampaignKind.POINTWISE else "Pairs"
-    yield SetupCard("items", title, _items(campaign, design, forecast), f"{edit}#items", not forecast.items)
+    yield SetupCard(
+        "items", item_type(campaign).items, _items(campaign, design, forecast), f"{edit}#items", not forecast.items
+    )
     yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges", changes_later=True)
-    is_unpaid = campaign.pay is None and campaign.kind != CampaignKind.EXPERT
+    is_unpaid = campaign.pay is None and not type_of(campaign).asks_again
     yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid, changes_later=True)
-    if campaign.kind != CampaignKind.EXPERT:
+    if not type_of(campaign).asks_again:
         yield SetupCard("eligibility", "Eligibility", _eligibility(campaign), f"{edit}#eligibility", changes_later=True)
 
 
@@ -94,16 +96,16 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
         return "Nothing matches yet."
     fewest, most = forecast.fewest, forecast.most
     # Pairs that are shown in both orders are two items.
-    noun = "response" if campaign.kind == CampaignKind.POINTWISE else "item"
+    noun = item_type(campaign).item
     per = f"{count(most, noun) if fewest == most else f'{fewest} to {most} {noun}s'} per questionnaire"
     topics = count(forecast.topics, "topic")
-    if campaign.kind == CampaignKind.POINTWISE:
-        return f"{count(forecast.units, 'response')} on {topics}. {per}."
-    if campaign.kind == CampaignKind.EXPERT:
+    if type_of(campaign).asks_again:
         rules = {PICKED: "selected by hand", LEAST: "with the lowest agreement"}
         rule = rules.get(design.rule, "sampled from hard items")
         source = campaign.source.name if campaign.source else ""
         return f"{count(forecast.units, 'item')} of “{source}”, {rule}. {per}."
+    if not type_of(campaign).compares:
+        return f"{count(forecast.units, noun)} on {topics}. {per}."
     pairs = f"All {count(forecast.units, 'pair')} on {topics}"
     if design.pairs_per_topic is not None:
         pairs = f"{count(forecast.units, 'pair')} on {topics} (up to {design.pairs_per_topic} per topic)"
@@ -124,7 +126,7 @@ def _judges(campaign: Campaign) -> str:
 
 def _pay(campaign: Campaign, forecast: Forecast) -> str:
     if campaign.pay is None:
-        return "Unpaid." if campaign.kind == CampaignKind.EXPERT else "Not set yet."
+        return "Unpaid." if type_of(campaign).asks_again else "Not set yet."
     currency = campaign.study.currency
     pay, wage, more = (
         money.format_amount(amount, currency) for amount in (campaign.pay, forecast.wage, forecast.fee + forecast.tax)

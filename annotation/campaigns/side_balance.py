@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from .pairs import DrawnItem
+from ..campaign_types.drawn_items import DrawnItem
 
 TRIES = 24
 Node = tuple[str, int | str]

@@ -21,7 +21,8 @@ from crowdrag.studies.models import Study
 from writing.models import Response
 from writing.plans.forms import LICENCES
 
-from ..enums import CampaignKind, CampaignState
+from ..campaign_types.registry import item_type, type_of
+from ..enums import CampaignState
 from ..judging import activity, questionnaire_content, script_messages
 from ..models import Campaign, Item
 from ..progress import overview
@@ -99,6 +100,7 @@ def setup(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = tab_context(request, campaign, "Setup") | {
         "forecast": forecast,
         "cards": setup_cards.setup_cards(campaign, forecast),
+        "items": item_type(campaign).items,
         "precision": precision.expected_precision(campaign) if forecast else None,
     }
     return render(request, "annotation/campaigns/setup.html", context)
@@ -120,7 +122,7 @@ def edit(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "campaign": campaign,
         "form": form,
         "is_draft": campaign.state == CampaignState.DRAFT,
-        "is_expert": campaign.kind == CampaignKind.EXPERT,
+        "is_expert": type_of(campaign).asks_again,
         "picked": len(form.design.picked),
         "section": SECTION,
     }
@@ -147,7 +149,7 @@ def _launch_context(campaign: Campaign) -> dict[str, Any]:
         "measures": measures,
         "readiness": launch.readiness(campaign, forecast, measures),
         "is_draft": campaign.state == CampaignState.DRAFT,
-        "has_sides": campaign.kind != CampaignKind.POINTWISE,
+        "has_sides": item_type(campaign).compares,
         "section": SECTION,
     }
 
@@ -222,7 +224,7 @@ def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CampaignProblem as error:
         messages.error(request, str(error))
         return redirect("campaign_launch", campaign.study.slug, campaign.pk)
-    is_expert = campaign.kind == CampaignKind.EXPERT
+    is_expert = type_of(campaign).asks_again
     who = "Invite your experts below." if is_expert else "Send the open link to your judges, or recruit on a platform."
     messages.success(request, f"The campaign is open. {who}")
     return redirect("campaign_participants", campaign.study.slug, campaign.pk)
@@ -263,7 +265,7 @@ def questionnaire(request: HttpRequest, campaign: Campaign, number: int) -> Http
         "project": campaign.study,
         "title": activity.title(campaign),
         "number": number,
-        "wording": script_messages.questionnaire(),
+        "wording": script_messages.questionnaire(item_type(campaign).texts),
     }
     return render(request, "annotation/campaigns/try.html", context)
 
@@ -309,7 +311,7 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         rows = campaign_forms.read_rows(request.POST, request.POST.getlist("row"))
         if do == "usual":
             rows = campaign_forms.rows_of(questions.default_questions(campaign, timezone.now()))
-        rows, focus = campaign_forms.edit_rows(rows, do, pairwise=campaign.kind != CampaignKind.POINTWISE)
+        rows, focus = campaign_forms.edit_rows(rows, do, pairwise=item_type(campaign).compares)
         terms = campaign_forms.questions_of_rows(rows)
         problems = questions.problems_of(campaign, terms) if do in {"save", "show"} else []
         if do == "save" and not problems:
@@ -325,6 +327,7 @@ def asked(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "focus": focus,
         "problems": problems,
         "asked": campaign_forms.questions_of_rows(rows),
+        "compares": item_type(campaign).compares,
         "is_draft": is_draft,
         "section": SECTION,
     }

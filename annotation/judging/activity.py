@@ -14,7 +14,8 @@ from crowdrag.studies.activities import Activity, Offer
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
-from ..enums import AssignmentState, CampaignKind, CampaignState, Judges
+from ..campaign_types.registry import item_type, type_of
+from ..enums import AssignmentState, CampaignState, Judges
 from ..models import Assignment, AttentionCheck, Campaign, TrainingAnswer, TrainingItem
 from ..quality import practice
 from . import claims, queries, questionnaire_content, slots
@@ -31,7 +32,7 @@ def activities_of(study: Study) -> list[Activity]:
 
 def title(campaign: Campaign) -> str:
     """Return the title of a campaign for judges. Its name is internal and may reveal too much."""
-    return _("Rate responses") if campaign.kind == CampaignKind.POINTWISE else _("Compare responses")
+    return str(item_type(campaign).texts.title)
 
 
 def offer(campaign: Campaign, _study: Study | None = None) -> Offer | None:
@@ -85,17 +86,7 @@ def has_checks(campaign: Campaign) -> bool:
 
 
 def _what(campaign: Campaign) -> str:
-    if campaign.kind == CampaignKind.POINTWISE:
-        what = _(
-            "You read questions, each with one response. You rate each response on several aspects. You do not need to "
-            "look anything up."
-        )
-    else:
-        what = _(
-            "You read questions, each with two responses. You choose the better response on several aspects. You do "
-            "not need to look anything up."
-        )
-    return " ".join([what, *questionnaire_size(campaign), *_practice(campaign)])
+    return " ".join([str(item_type(campaign).texts.task), *questionnaire_size(campaign), *_practice(campaign)])
 
 
 def questionnaire_size(campaign: Campaign) -> list[str]:
@@ -103,25 +94,8 @@ def questionnaire_size(campaign: Campaign) -> list[str]:
     size = questionnaire_content.size(campaign)
     if not size.items:
         return []
-    if campaign.kind == CampaignKind.POINTWISE:
-        items = ngettext(
-            "A questionnaire has %(n)s response.", "A questionnaire has up to %(n)s responses.", size.items
-        )
-        questions = ngettext(
-            "You answer %(n)s question about each response.",
-            "You answer %(n)s questions about each response.",
-            size.questions,
-        )
-    else:
-        items = ngettext(
-            "A questionnaire has %(n)s pair of responses.",
-            "A questionnaire has up to %(n)s pairs of responses.",
-            size.items,
-        )
-        questions = ngettext(
-            "You answer %(n)s question about each pair.", "You answer %(n)s questions about each pair.", size.questions
-        )
-    sentences = [items % {"n": size.items}, questions % {"n": size.questions}]
+    texts = item_type(campaign).texts
+    sentences = [texts.size(size.items), texts.questions(size.questions)]
     if has_checks(campaign):
         sentences.append(
             _("There may also be attention checks: they tell you what to select, or state something impossible.")
@@ -145,7 +119,7 @@ def _practice(campaign: Campaign) -> list[str]:
 
 
 def _activity(campaign: Campaign) -> Activity:
-    is_expert = campaign.judges == Judges.EXPERT or campaign.kind == CampaignKind.EXPERT
+    is_expert = campaign.judges == Judges.EXPERT or type_of(campaign).asks_again
     return Activity(
         name=claims.purpose(campaign),
         publishes=gettext_lazy("My answers may be published under the licence %(licence)s."),

@@ -10,7 +10,7 @@ from crowdrag.studies.enums import MessageKind
 from crowdrag.studies.messages import services as messages
 from crowdrag.studies.models import ParticipantMessage
 
-from ..enums import CampaignKind
+from ..campaign_types.registry import item_type
 from ..models import Assignment, QuestionnaireItem
 from . import problems
 
@@ -46,6 +46,4 @@ def report(*, assignment: Assignment, item: int, text: str, now: datetime) -> Pa
 
 
 def _place(assignment: Assignment, number: int) -> str:
-    if assignment.questionnaire.campaign.kind == CampaignKind.POINTWISE:
-        return _("About response %(number)s of the questionnaire:") % {"number": number}
-    return _("About pair %(number)s of the questionnaire:") % {"number": number}
+    return str(item_type(assignment.questionnaire.campaign).texts.place) % {"number": number}

@@ -9,6 +9,8 @@ from functools import cached_property
 
 from django.db.models import Count, Max
 
+from ..campaign_types.campaign_type import CampaignType
+from ..campaign_types.registry import item_type
 from ..models import (
     Assignment,
     AttentionCheck,
@@ -155,6 +157,11 @@ class QuestionnairePage:
     assignment: Assignment | None
     instructions: Instructions | None
     entries: tuple[Entry, ...]
+
+    @cached_property
+    def item_type(self) -> CampaignType:
+        """The type whose items are asked."""
+        return item_type(self.campaign)
 
     @property
     def questions(self) -> int:

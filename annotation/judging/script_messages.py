@@ -7,10 +7,12 @@ from django.utils.translation import gettext as _
 
 from crowdrag.assignments.script_messages import deadline
 
+from ..campaign_types.campaign_type import JudgeTexts
 
-def questionnaire() -> dict[str, str]:
-    """Return all messages by name."""
-    return {**_saving(), **deadline(), **_moving(), **_finishing()}
+
+def questionnaire(texts: JudgeTexts) -> dict[str, str]:
+    """Return all messages by name; `texts` are those of the type of items."""
+    return {**_saving(), **deadline(), **_moving(texts), **_finishing()}
 
 
 def _saving() -> dict[str, str]:
@@ -57,7 +59,7 @@ def _saving() -> dict[str, str]:
     }
 
 
-def _moving() -> dict[str, str]:
+def _moving(texts: JudgeTexts) -> dict[str, str]:
     return {
         "state.complete": _("complete"),
         "state.partly": _("partly answered"),
@@ -65,8 +67,7 @@ def _moving() -> dict[str, str]:
         "state.here": _("current"),
         "dot": _("{name} {number}: {state}"),
         "answered": _("{answered} of {all} answered"),
-        "answered.pair": _("{answered} of {all} in this pair"),
-        "answered.response": _("{answered} of {all} for this response"),
+        "answered.item": str(texts.answered),
         "answered.short": _("{answered}/{all}"),
         "passage.loading": _("Loading the source …"),
         "passage.missing": _("This number has no source."),

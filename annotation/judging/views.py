@@ -144,7 +144,7 @@ def show(
         "refused": missing is not None,
         "comment": comment or assignment.comment,
         "title": activity.title(page.campaign),
-        "wording": script_messages.questionnaire(),
+        "wording": script_messages.questionnaire(page.item_type.texts),
     }
     status = 200 if missing is None else 422
     return render(request, "annotation/judging/questionnaire.html", context, status=status)

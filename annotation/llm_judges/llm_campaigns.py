@@ -9,9 +9,10 @@ from crowdrag.studies.models import Participant, Study
 from writing.corpus.imports import bulk
 from writing.models import Response
 
+from ..campaign_types.registry import item_type
 from ..campaigns import questionnaires
 from ..campaigns.problems import NotDraft, NotReady
-from ..enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges
+from ..enums import AssignmentState, CampaignState, Inference, Judges
 from ..models import (
     Assignment,
     AssignmentTransition,
@@ -92,8 +93,8 @@ def _make(source: Campaign, inference: str, now: datetime) -> Campaign:
     campaign = Campaign.objects.create(
         study=source.study,
         name=_name(source, inference),
-        # Experts judge pairs too. The type of judge is in `judges`.
-        kind=CampaignKind.PAIRWISE if source.kind == CampaignKind.EXPERT else source.kind,
+        # The type of the items. The type of judge is in `judges`.
+        kind=item_type(source).kind,
         judges=Judges.MODEL,
         inference=inference,
         k=1,

@@ -14,7 +14,8 @@ from numpy.random import Generator
 
 from writing.models import Response
 
-from ..enums import CampaignKind, Judges
+from ..campaign_types.registry import item_type
+from ..enums import Judges
 from ..models import (
     Campaign,
     Dimension,
@@ -71,8 +72,8 @@ def add_pair(*, campaign: Campaign, left: Response, right: Response) -> Item:
     NotDraft, BadPair
     """
     problems.lock_draft(campaign)
-    if campaign.kind == CampaignKind.POINTWISE:
-        raise BadPair("This campaign shows one response at a time.")
+    if not item_type(campaign).compares:
+        raise BadPair("This campaign does not compare responses.")
     studies = {left.study_id, right.study_id, campaign.study_id}
     if left.pk == right.pk or left.topic_id != right.topic_id or len(studies) > 1:
         raise BadPair("Choose two different responses of this study to the same topic.")
@@ -89,8 +90,8 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
     NotDraft, BadPair
     """
     problems.lock_draft(campaign)
-    if campaign.kind != CampaignKind.POINTWISE or response.study_id != campaign.study_id:
-        raise BadPair("This campaign compares two responses of its study.")
+    if item_type(campaign).responses != 1 or response.study_id != campaign.study_id:
+        raise BadPair("This campaign does not rate single responses of its study.")
     defaults = {"topic_id": response.topic_id}
     return Item.objects.get_or_create(campaign=campaign, response=response, defaults=defaults)[0]
 
@@ -236,7 +237,7 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
     if missing := [name for name in responses if name not in labels]:
         raise BadPair(f"The study has no response with the ID “{missing[0]}”.")
     shown = [labels[name] for name in responses]
-    if campaign.kind == CampaignKind.POINTWISE and len(shown) == 1:
+    if item_type(campaign).responses == len(shown) == 1:
         return add_response(campaign=campaign, response=shown[0])
     if len(shown) != 2:
         raise BadPair("Enter as many responses as this campaign shows at once.")
@@ -283,7 +284,7 @@ def proposals(campaign: Campaign, pool: Judges, *, listed: int = LISTED) -> list
     Pairs of the campaign itself are left out, and so are pairs without enough agreement, whose labels only MACE could
     estimate.
     """
-    if campaign.kind == CampaignKind.POINTWISE or pool not in LEAST:
+    if not item_type(campaign).compares or pool not in LEAST:
         return []
     dimensions = {
         each.dimension.name: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")

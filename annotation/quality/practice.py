@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from crowdrag.studies.models import Participant
 
-from ..enums import CampaignKind
+from ..campaign_types.registry import item_type
 from ..models import Campaign, Dimension, PracticeAnswer, TrainingItem
 from . import training
 from .training import Feedback
@@ -87,7 +87,7 @@ def pair() -> PracticePair:
 
 def applies(campaign: Campaign) -> bool:
     """Return whether new judges of a campaign get the practice pair: it is on, pairwise, and asks known questions."""
-    if not campaign.has_practice or campaign.kind == CampaignKind.POINTWISE:
+    if not campaign.has_practice or not item_type(campaign).compares:
         return False
     if TrainingItem.objects.filter(campaign=campaign).exists():
         return False

@@ -15,7 +15,8 @@ from crowdrag.studies.access import audited, consented_page, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study
 
-from ..enums import CampaignKind, CampaignState, Judges
+from ..campaign_types.registry import item_type
+from ..enums import CampaignState, Judges
 from ..judging import activity, questionnaire_content
 from ..judging.questionnaire_content import SIDES, ShownItem, Side
 from ..models import Campaign, Item, TrainingItem
@@ -130,7 +131,7 @@ def _show(request: HttpRequest, campaign: Campaign, form: AttentionForm, *, stat
         "proposals": [(name, known_labels.proposals(campaign, pool, listed=12)) for name, pool in POOLS.items()]
         if campaign.state == CampaignState.DRAFT
         else [],
-        "own": ResponseForm() if campaign.kind == CampaignKind.POINTWISE else PairForm(),
+        "own": PairForm() if item_type(campaign).compares else ResponseForm(),
         "is_draft": campaign.state == CampaignState.DRAFT,
         "now": timezone.now(),
         "section": "judging",
@@ -166,8 +167,7 @@ def _proposed(campaign: Campaign, data: Any) -> Item | None:
 
 def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
     """Return the item of the entered responses; None, with a message, if there are none."""
-    pointwise = campaign.kind == CampaignKind.POINTWISE
-    form = ResponseForm(request.POST) if pointwise else PairForm(request.POST)
+    form = PairForm(request.POST) if item_type(campaign).compares else ResponseForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Enter the IDs of the responses.")
         return None

@@ -13,6 +13,8 @@ from django.template.loader import get_template
 from django.utils import translation
 from django.utils.safestring import mark_safe
 
+from annotation.campaign_types.campaign_type import CampaignType
+from annotation.campaign_types.registry import TYPES
 from annotation.judging import questionnaire_content, response_layout
 
 register = template.Library()
@@ -27,8 +29,14 @@ MOST_CONTROLS: Final = 1000
 
 @register.simple_tag
 def item_texts(number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str) -> str:
-    """Return what is judged in an item as HTML; it is the `number`th of so many."""
+    """Return what is judged in an item as HTML; it is the `number`th of so many, of this type."""
     return _item_texts(number, shown, of, kind, language, translation.get_language())
+
+
+@register.simple_tag
+def unanswered_questions(item_type: CampaignType, entry: questionnaire_content.Entry) -> str:
+    """Return an item's label with the number of its unanswered questions."""
+    return item_type.texts.unanswered(entry.number, entry.open)
 
 
 @register.simple_tag
@@ -63,7 +71,8 @@ def question_fields(questions: tuple[questionnaire_content.Question, ...], langu
 def _item_texts(
     number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str, _read_in: str
 ) -> str:
-    context = {"number": number, "shown": shown, "of": of, "kind": kind, "language": language}
+    heading = str(TYPES[kind].texts.heading) % {"number": number, "of": of}
+    context = {"number": number, "shown": shown, "heading": heading, "language": language}
     return get_template("annotation/judging/_item_texts.html").render(context)
 
 

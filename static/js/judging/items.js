@@ -5,7 +5,7 @@ import { announce, say } from "../ui/script-messages.js";
 
 /** @typedef {import("./questions.js").Question} Question */
 
-const { name = "", kind = "pair" } = document.body.dataset;
+const { name = "" } = document.body.dataset;
 // Where all of a pair is on one screen, the first open question has the focus; elsewhere the heading above the texts.
 export const wide = matchMedia("(min-width: 72rem) and (min-height: 32rem)");
 
@@ -91,7 +91,7 @@ export class Items {
     const isItem = this.shown !== this.finish;
     byId("place", HTMLElement).textContent = isItem ? (this.shown.querySelector(".judging-number")?.textContent ?? "") : "";
     byId("answered", HTMLElement).textContent = isItem
-      ? say(`answered.${kind}`, done)
+      ? say("answered.item", done)
       : say("answered", { answered, all: this.questions.length });
     byId("answered-here", HTMLElement).textContent = isItem ? say("answered.short", done) : "";
     this.sections.forEach((section, n) => {

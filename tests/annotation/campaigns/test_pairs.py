@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.campaign_types.drawn_items import DrawnItem, ResponseText
 from annotation.campaigns import allocation, side_balance
 from annotation.campaigns import pairs as campaigns_pairs
 from annotation.campaigns.allocation import CannotSeparate
-from annotation.campaigns.pairs import DrawnItem, ResponseText
 from tests.examples import examples
 
 ORIGINS = ("HUMAN", "MODEL", "SYSTEM")

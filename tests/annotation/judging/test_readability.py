@@ -7,6 +7,7 @@ import pytest
 
 from analysis.text import readability
 from annotation.campaign_types import default_dimensions
+from annotation.campaign_types.registry import TYPES
 from annotation.campaigns import default_texts as judging
 from annotation.enums import CampaignKind
 from annotation.judging import activity
@@ -60,10 +61,8 @@ def test_instructions_and_consent_are_easy_to_read() -> None:
 
 
 def instructions(study: Study, kind: str) -> str:
-    ensure = (
-        default_dimensions.ensure_pointwise if kind == CampaignKind.POINTWISE else default_dimensions.ensure_pairwise
-    )
-    return judging.instructions(study, kind, ensure(study=study, now=NOW), checks=1)
+    dimensions = TYPES[kind].default_questions(study, NOW)
+    return judging.instructions(study, TYPES[kind], dimensions, checks=1)
 
 
 def test_the_grade_is_that_of_the_published_formula() -> None:
