@@ -10,6 +10,7 @@ class CampaignKind(models.TextChoices):
     PAIRWISE = "PAIRWISE", "pairwise"
     POINTWISE = "POINTWISE", "pointwise"
     EXPERT = "EXPERT", "expert"
+    SUPPORT = "SUPPORT", "support"
 
 
 class Judges(models.TextChoices):

@@ -24,8 +24,8 @@ from analysis.reports import latex
 from analysis.text import overlap, readability, statements
 from analysis.text.words import whole_words
 from analysis.writing_process import passage_matches
+from annotation.campaign_types import response_layout
 from annotation.judging import erasure as judging_erasure
-from annotation.judging import response_layout
 from annotation.llm_judges import injection
 from annotation.llm_judges import prompts as judge_prompts
 from crowdrag.llm import client as llm_client

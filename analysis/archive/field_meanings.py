@@ -16,7 +16,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Collections of judgments.",
         {
             "name": "Its name, unique in the study.",
-            "kind": "PAIRWISE, POINTWISE or EXPERT: what is judged, and by whom.",
+            "kind": "PAIRWISE, POINTWISE, SUPPORT or EXPERT: what is judged, and by whom.",
             "judges": "CROWD, EXPERT or MODEL: who judges.",
             "inference": "How a model was prompted: COMBINED (all dimensions at once) or INDIVIDUAL. Empty for people.",
             "k": "Target number of judgments per item and dimension.",
@@ -51,11 +51,13 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         {"a": "The left response.", "b": "The right response."},
     ),
     "items": (
-        "What a campaign judges: a pair, or a response in pointwise campaigns.",
+        "What a campaign judges: a pair, a response, or a statement of a response with a passage that it cites.",
         {
             "campaign": "The campaign.",
             "pair": "The pair, in pairwise campaigns.",
-            "response": "The response, in pointwise campaigns.",
+            "response": "The response, in pointwise and support campaigns.",
+            "statement": "In support campaigns: the position of the statement in the response, from 0.",
+            "retrieved": "In support campaigns: the cited passage.",
             "topic": "The topic.",
             "external_id": "Its name in the source, if the source names no response of this study.",
         },

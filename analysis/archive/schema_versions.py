@@ -61,6 +61,8 @@ TABLES: dict[str, int] = {
     "practice_answers": 4,
 }
 COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
+    ("items", "statement"): (4, _unknown),
+    ("items", "retrieved"): (4, _unknown),
     ("participants", "withdrawn_at"): (2, _unknown),
     ("tasks", "slot"): (2, _unknown),
     ("tasks", "is_trial"): (2, lambda _row: False),

@@ -32,7 +32,7 @@ class JudgeTexts:
         The label of an item: "Pair".
     heading : str
         An item's heading, with `number` and `of`.
-    place : str
+    about : str
         Which item a message is about, with `number`.
     answered : str
         How many of an item's questions are answered, with `{answered}` and `{all}`, which a script fills in.
@@ -48,7 +48,7 @@ class JudgeTexts:
     task: str | Promise
     item: str | Promise
     heading: str | Promise
-    place: str | Promise
+    about: str | Promise
     answered: str | Promise
     recorded: str | Promise
     size: Callable[[int], str]
@@ -85,6 +85,8 @@ class CampaignType:
         Whether it asks the items of another campaign again; then texts and questions are those of its type.
     nothing_to_draw : str
         Why nothing can be drawn, for a researcher.
+    question_names : tuple of str
+        Short names of the default questions. A study's own versions of them are taken if there are some.
     default_questions : callable
         Returns the default questions of a study; creates those that are missing.
     instructions : callable
@@ -97,6 +99,7 @@ class CampaignType:
     item: str
     responses: int
     texts: JudgeTexts
+    question_names: tuple[str, ...]
     design_fields: frozenset[str]
     nothing_to_draw: str
     default_questions: Callable[[Study, datetime], list[Dimension]]

@@ -6,10 +6,12 @@ from django.db.models import Q
 
 from ..enums import CampaignKind
 from ..models import Campaign
-from . import expert, pairwise, pointwise
+from . import expert, pairwise, pointwise, support
 from .campaign_type import CampaignType
 
-TYPES: Final[dict[str, CampaignType]] = {each.kind.value: each for each in (pairwise.TYPE, pointwise.TYPE, expert.TYPE)}
+TYPES: Final[dict[str, CampaignType]] = {
+    each.TYPE.kind.value: each.TYPE for each in (pairwise, pointwise, support, expert)
+}
 assert set(TYPES) == set(CampaignKind.values)
 #: The kinds that ask another campaign's items again.
 ASKING_AGAIN: Final = frozenset(kind for kind, each in TYPES.items() if each.asks_again)

@@ -1,7 +1,7 @@
 """Candidates for judging: responses by filter, or items of another campaign by rule."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from writing.enums import TaskState
 from writing.models import Response, Topic
 
 from ..campaign_types.drawn_items import DrawnItem, ResponseText
+from ..campaign_types.support import statement_texts
 from ..models import Campaign, Item, Judgment
 from ..quality import known_labels
 from .design import LEAST, PICKED, Design
@@ -145,15 +146,32 @@ def drawn_items(items: Iterable[int]) -> dict[int, DrawnItem]:
     """Return items as they are shown, by key, without those whose response was erased or excluded."""
     # Texts are not loaded, because a campaign has thousands.
     columns = [f"{path}__{name}" for path in _PATHS for name in _COLUMNS]
-    rows = Item.objects.filter(pk__in=list(items)).order_by("pk").values_list("pk", *columns)
+    rows = Item.objects.filter(pk__in=list(items)).order_by("pk").values_list("pk", "statement", "retrieved", *columns)
     shown: dict[int, DrawnItem] = {}
-    for pk, *values in rows:
+    for pk, statement, retrieved, *values in rows:
         width = len(_COLUMNS)
         texts = [values[start : start + width] for start in range(0, len(values), width)]
         known_texts = [text for text in texts if text[0] is not None]
         if known_texts and all(is_included and erased_at is None for *_text, is_included, erased_at in known_texts):
-            shown[pk] = DrawnItem(*(ResponseText(*text[:4]) for text in known_texts))
-    return shown
+            responses = [ResponseText(*text[:4]) for text in known_texts]
+            a, b = responses[0], responses[1] if len(responses) > 1 else None
+            shown[pk] = DrawnItem(a, b, statement, retrieved)
+    return _with_words(shown)
+
+
+def _with_words(shown: dict[int, DrawnItem]) -> dict[int, DrawnItem]:
+    """Return the items with the numbers of words of statements and their passages."""
+    cited = {
+        pk: (each.a.key, each.statement, each.retrieved)
+        for pk, each in shown.items()
+        if each.statement is not None and each.retrieved is not None
+    }
+    if not cited:
+        return shown
+    texts = statement_texts.load_texts(cited.values())
+    return {
+        pk: replace(each, words_shown=texts[cited[pk]].words) if pk in cited else each for pk, each in shown.items()
+    }
 
 
 def existing_pairs(drawn: Iterable[DrawnItem]) -> dict[tuple[int, int], int]:
@@ -165,4 +183,6 @@ def existing_pairs(drawn: Iterable[DrawnItem]) -> dict[tuple[int, int], int]:
 def _texts_of(item: Item) -> tuple[int, ...]:
     if item.pair is not None:
         return tuple(sorted((item.pair.a_id, item.pair.b_id)))
+    if item.response_id is not None and item.statement is not None and item.retrieved_id is not None:
+        return (item.response_id, item.statement, item.retrieved_id)
     return (item.response_id or -item.pk,)

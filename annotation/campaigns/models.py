@@ -7,7 +7,7 @@ from django.db.models.functions import Coalesce
 from crowdrag.assignments.terms import AmountColumn, within
 from crowdrag.studies.models import ConsentText, Study, Versioned
 from crowdrag.studies.study.models import count_of
-from writing.models import Response, Topic
+from writing.models import Response, RetrievedPassage, Topic
 
 from ..enums import CampaignKind, CampaignState, Inference, Judges
 
@@ -255,7 +255,7 @@ class Pair(models.Model):
 
 
 class Item(models.Model):
-    """What is judged in one step of a campaign: a pair, or one response.
+    """What is judged in one step of a campaign: a pair, one response, or a statement of it with a passage.
 
     A pointwise item imported from a corpus that does not name the response has only its topic and its id.
     """
@@ -263,13 +263,30 @@ class Item(models.Model):
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     pair = models.ForeignKey(Pair, models.PROTECT, null=True, blank=True, related_name="items")
     response = models.ForeignKey(Response, models.PROTECT, null=True, blank=True, related_name="items")
+    # Of a statement: its position in the response, whose statements are deleted if it is erased, and the passage.
+    statement = models.PositiveIntegerField(null=True, blank=True)
+    retrieved = models.ForeignKey(RetrievedPassage, models.PROTECT, null=True, blank=True, related_name="items")
     topic = models.ForeignKey(Topic, models.PROTECT, related_name="items")
     external_id = models.CharField(max_length=200, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "pair"], name="item_pair_once_per_campaign"),
-            models.UniqueConstraint(fields=["campaign", "response"], name="item_response_once_per_campaign"),
+            models.UniqueConstraint(
+                fields=["campaign", "response"],
+                condition=models.Q(statement__isnull=True),
+                name="item_response_once_per_campaign",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "response", "statement", "retrieved"],
+                condition=models.Q(statement__isnull=False),
+                name="item_statement_once_per_campaign",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(statement__isnull=True, retrieved__isnull=True)
+                | models.Q(response__isnull=False, statement__isnull=False, retrieved__isnull=False),
+                name="item_statement_has_a_response_and_a_passage",
+            ),
             models.UniqueConstraint(
                 fields=["campaign", "external_id"],
                 condition=~models.Q(external_id=""),

@@ -204,11 +204,15 @@ def _items(campaign: Campaign, shown: Sequence[DrawnItem]) -> list[Item]:
             row.response_id = None if each.b else each.a.key
     else:
         for row, each in zip(rows, shown, strict=True):
-            row.response_id = each.a.key
-    known = {(item.pair_id, item.response_id): item for item in Item.objects.filter(campaign=campaign)}
-    items = [known.get((row.pair_id, row.response_id), row) for row in rows]
+            row.response_id, row.statement, row.retrieved_id = each.a.key, each.statement, each.retrieved
+    known = {_content(item): item for item in Item.objects.filter(campaign=campaign)}
+    items = [known.get(_content(row), row) for row in rows]
     Item.objects.bulk_create([row for row in items if row.pk is None], batch_size=BATCH)
     return items
+
+
+def _content(item: Item) -> tuple[int | None, ...]:
+    return (item.pair_id, item.response_id, item.statement, item.retrieved_id)
 
 
 def _pairs(campaign: Campaign, shown: Sequence[DrawnItem]) -> dict[tuple[int, int], int]:

@@ -12,7 +12,6 @@ from django.db.models import Q
 from writing.corpus import versions
 from writing.corpus.imports import bulk
 
-from ..campaign_types import default_dimensions
 from ..campaign_types.registry import item_type, type_of
 from ..enums import CampaignState, Judges
 from ..models import Campaign, CampaignDimension, Dimension
@@ -151,18 +150,18 @@ def _cleaned(each: QuestionTerms) -> QuestionTerms:
 
 
 def _dimensions_of_study(campaign: Campaign) -> list[Dimension]:
-    """Return the study's latest versions of the paper's dimensions that suit this campaign type.
+    """Return the study's latest versions of the default questions of this campaign type.
 
     Dimensions that only models judged are left out: published ones allow "neither" where people must choose.
     """
-    pairwise = type_of(campaign).compares
+    pairwise, names = type_of(campaign).compares, type_of(campaign).question_names
     of_people = Q(campaign_dimensions__isnull=True) | Q(
         campaign_dimensions__campaign__judges__in=[Judges.CROWD, Judges.EXPERT]
     )
-    named = Dimension.objects.filter(of_people, study=campaign.study, name__in=default_dimensions.NAMES)
+    named = Dimension.objects.filter(of_people, study=campaign.study, name__in=names)
     named = named.order_by("version", "id")
     latest = {each.name: each for each in named if is_of_pairs(each.values) == pairwise}
-    return [latest[name] for name in default_dimensions.NAMES if name in latest]
+    return [latest[name] for name in names if name in latest]
 
 
 def is_of_pairs(values: Iterable[Any]) -> bool:

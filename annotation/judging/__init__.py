@@ -6,7 +6,7 @@
 | `eligibility` | questionnaires that a participant must not judge |
 | `claims` | assign a questionnaire with a free slot to a participant; resume one that was lost |
 | `leases` | the current assignment of a participant and its deadline; how slots become free again |
-| `questionnaire_content`, `response_layout` | what a questionnaire asks and shows |
+| `questionnaire_content` | what a questionnaire asks and shows |
 | `answers` | store answers as they are given, and the viewing times of items |
 | `submission` | submit a complete questionnaire, in time or late |
 | `decisions` | decisions of researchers |

@@ -203,9 +203,11 @@ SHOWN = ("assignment__state", "assignment__is_included", "assignment__participan
 # A separate query: planning a join of twelve tables takes the database ten times as long as running it.
 ITEM = Prefetch(
     "item",
-    Item.objects.select_related("topic", "response", "pair__a", "pair__b").only(
+    Item.objects.select_related("topic", "response", "pair__a", "pair__b", "retrieved__passage").only(
         "campaign_id",
+        "statement",
         "topic__external_id",
+        "retrieved__passage__external_id",
         "response__external_id",
         "pair__a__external_id",
         "pair__b__external_id",
@@ -238,6 +240,19 @@ class OfItemRow(serializers.Serializer[Any]):
         help_text="For pairs: ID of the response shown on the right.",
     )
 
+    statement = serializers.IntegerField(
+        source="item.statement",
+        default=None,
+        allow_null=True,
+        help_text="For statements: the position in the response, from 0.",
+    )
+    passage = serializers.CharField(
+        source="item.retrieved.passage.external_id",
+        default=None,
+        allow_null=True,
+        help_text="For statements: ID of the cited passage.",
+    )
+
 
 class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
     """A judgment: one person's answer to one question about one item."""
@@ -254,8 +269,8 @@ class JudgmentRow(OfItemRow, serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment
         fields = ["id", "campaign", "questionnaire", "participant", "item", "topic", "response", "response_a",
-                  "response_b", "dimension", "version", "value", "is_unsure", "justification", "repeat", "state",
-                  "is_included", "judged_at"]  # fmt: skip
+                  "response_b", "statement", "passage", "dimension", "version", "value", "is_unsure", "justification",
+                  "repeat", "state", "is_included", "judged_at"]  # fmt: skip
 
 
 class JudgmentFilter(django_filters.FilterSet):  # type: ignore[misc] # it comes without types

@@ -46,4 +46,4 @@ def report(*, assignment: Assignment, item: int, text: str, now: datetime) -> Pa
 
 
 def _place(assignment: Assignment, number: int) -> str:
-    return str(item_type(assignment.questionnaire.campaign).texts.place) % {"number": number}
+    return str(item_type(assignment.questionnaire.campaign).texts.about) % {"number": number}

@@ -3,7 +3,7 @@
 It does not reveal who wrote a response, the type of writer, or which items have known labels.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 
 from ..campaign_types.campaign_type import CampaignType
 from ..campaign_types.registry import item_type
+from ..campaign_types.shown_items import SIDES, ShownItem, show_entries
 from ..models import (
     Assignment,
     AttentionCheck,
@@ -18,14 +19,11 @@ from ..models import (
     CheckAnswer,
     Dimension,
     Instructions,
-    Item,
     ItemConfidence,
     Judgment,
     Questionnaire,
 )
-from . import response_layout
 
-SIDES = ("A", "B")
 # Keyboard shortcuts of votes, the one shown on the button first: Response A, neither, Response B.
 VOTE_KEYS = {-1: ("1", "A"), 0: ("2", "N"), 1: ("3", "B")}
 DIGITS = 9
@@ -84,35 +82,6 @@ class Question:
     def is_complete(self) -> bool:
         """Whether it is fully answered."""
         return self.answer is not None and not (self.asks_justification and not self.answer.justification.strip())
-
-
-@dataclass(frozen=True)
-class Side:
-    """A response as shown: "A" is left. A response that is judged alone has no name."""
-
-    name: str
-    text: str
-
-    @cached_property
-    def blocks(self) -> tuple[response_layout.TextBlock, ...]:
-        """The text as blocks."""
-        return response_layout.blocks(self.text)
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the text was erased at its writer's request."""
-        return not self.text
-
-
-@dataclass(frozen=True, slots=True)
-class ShownItem:
-    """What is judged: a query with one or two responses; `is_gone` if one was erased at its writer's request."""
-
-    item: int
-    query: str
-    narrative: str
-    sides: tuple[Side, ...]
-    is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,44 +208,6 @@ def question(dimension: Dimension) -> Question:
     )
 
 
-def show_item(item: Item) -> ShownItem:
-    """Return the content of an item. Prefetch its topic, response and pair's responses (`TEXTS`)."""
-    pair = None if item.pair is None else (item.pair.a, item.pair.b)
-    responses = pair or ([] if item.response is None else [item.response])
-    texts, gone = [one.text for one in responses], any(one.erased_at for one in responses)
-    return ShownItem(item.pk, item.topic.query, item.topic.narrative, _sides(texts), gone)
-
-
-def _sides(texts: Sequence[str]) -> tuple[Side, ...]:
-    """Return the texts of a pair, or of a response alone, as shown."""
-    names = SIDES if len(texts) == len(SIDES) else ("",) * len(texts)
-    return tuple(Side(name, text) for name, text in zip(names, texts, strict=True))
-
-
-# Relations of an item that `show_item` reads.
-TEXTS = ("topic", "response", "pair__a", "pair__b")
-# The columns that it reads, of an entry. Rows of these take a fraction of the time of so many instances.
-_SHOWN_COLUMNS = (
-    "item_id",
-    "item__topic__query",
-    "item__topic__narrative",
-    "item__pair__a__text",
-    "item__pair__a__erased_at",
-    "item__pair__b__text",
-    "item__pair__b__erased_at",
-    "item__response__text",
-    "item__response__erased_at",
-)
-
-
-def _show_entries(questionnaire: Questionnaire) -> Iterator[tuple[int, ShownItem]]:
-    """Yield each entry's position, and what `show_item` returns for its item, in order."""
-    rows = questionnaire.entries.order_by("position").values_list("position", *_SHOWN_COLUMNS)
-    for position, item, query, narrative, a, a_erased, b, b_erased, alone, alone_erased in rows:
-        texts = [text for text in (a, b, alone) if text is not None]
-        yield position, ShownItem(item, query, narrative, _sides(texts), bool(a_erased or b_erased or alone_erased))
-
-
 def _page(
     questionnaire: Questionnaire,
     assignment: Assignment | None,
@@ -288,7 +219,7 @@ def _page(
     questions_of_campaign = questions(campaign)
     checks = _checks(questionnaire.checks.order_by("position"), attended)
     entries: list[Entry] = []
-    for number, (position, what) in enumerate(_show_entries(questionnaire), start=1):
+    for number, (position, what) in enumerate(show_entries(questionnaire), start=1):
         below = [replace(one, answer=answers.get((what.item, one.pk))) for one in questions_of_campaign]
         if what.is_gone:
             # Items with erased responses get no further questions. Earlier answers stay.

@@ -307,8 +307,9 @@ class JudgeAnswerRow(OfItemRow, serializers.ModelSerializer[JudgingAnswer]):
 
     class Meta:
         model = JudgingAnswer
-        fields = ["campaign", "item", "topic", "response", "response_a", "response_b", "dimension", "repeat",
-                  "participant", "outcome", "attempts", "is_own", "said", "judgments", "answered_at"]  # fmt: skip
+        fields = ["campaign", "item", "topic", "response", "response_a", "response_b", "statement", "passage",
+                  "dimension", "repeat", "participant", "outcome", "attempts", "is_own", "said", "judgments",
+                  "answered_at"]  # fmt: skip
         extra_kwargs = {
             "repeat": {"help_text": "Number of the repetition, from 0. Only 0 counts."},
             "attempts": {"help_text": "Number of attempts until this outcome."},

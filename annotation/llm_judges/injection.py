@@ -26,8 +26,9 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.studies.models import Study, User
 from writing.corpus.imports import bulk
 
+from ..campaign_types.shown_items import ShownItem
 from ..enums import Inference, Spot
-from ..judging.questionnaire_content import Question, ShownItem
+from ..judging.questionnaire_content import Question
 from ..models import Campaign, InjectionTrial, Judgment, Pair
 from . import llm_campaigns, outcomes, stimuli
 from .judge import CampaignQuestions, Judge, questions_of_campaign

@@ -13,9 +13,10 @@ from crowdrag.llm.models import Endpoint
 from crowdrag.studies.enums import ParticipantKind
 from crowdrag.studies.models import Participant, Study
 
+from ..campaign_types.shown_items import ShownItem
 from ..enums import Inference
 from ..judging import questionnaire_content
-from ..judging.questionnaire_content import Question, ShownItem
+from ..judging.questionnaire_content import Question
 from ..models import Campaign, JudgingPrompt
 from . import prompts
 

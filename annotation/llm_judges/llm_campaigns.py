@@ -23,6 +23,7 @@ from ..models import (
     Questionnaire,
     QuestionnaireItem,
 )
+from . import stimuli
 from .stimuli import Stimulus
 
 # Models judge each item separately, so the size of a questionnaire has no meaning. This only limits it.
@@ -134,7 +135,13 @@ def _items(campaign: Campaign, things: Sequence[Stimulus]) -> dict[Stimulus, int
         topics = dict(Response.objects.filter(pk__in=responses).values_list("pk", "topic"))
         created = Item.objects.bulk_create(
             (
-                Item(campaign=campaign, topic_id=topics[thing.a], response_id=thing.a)
+                Item(
+                    campaign=campaign,
+                    topic_id=topics[thing.a],
+                    response_id=thing.a,
+                    statement=thing.statement,
+                    retrieved_id=thing.retrieved,
+                )
                 if thing.b is None
                 else Item(campaign=campaign, topic_id=topics[thing.a], pair_id=pairs[thing])
                 for thing in missing
@@ -146,8 +153,8 @@ def _items(campaign: Campaign, things: Sequence[Stimulus]) -> dict[Stimulus, int
 
 
 def _known(campaign: Campaign) -> dict[Stimulus, int]:
-    rows = Item.objects.filter(campaign=campaign).values_list("pk", "pair__a", "pair__b", "response")
-    return {Stimulus(a, b) if response is None else Stimulus(response): pk for pk, a, b, response in rows}
+    stimuli_of_campaign = stimuli.stimuli_of_items(Item.objects.filter(campaign=campaign).values_list("pk", flat=True))
+    return {thing: pk for pk, thing in stimuli_of_campaign.items()}
 
 
 def _enter(campaign: Campaign, items: Sequence[int], now: datetime) -> None:

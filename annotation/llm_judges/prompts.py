@@ -15,7 +15,8 @@ from writing.corpus.imports import bulk
 from writing.llm_writers import prompts as writing_prompts
 from writing.llm_writers.prompts import BadPromptError
 
-from ..judging.questionnaire_content import Question, ShownItem
+from ..campaign_types.shown_items import ShownItem
+from ..judging.questionnaire_content import Question
 from ..models import JudgingPrompt
 
 __all__ = ["BadPromptError", "check", "default_text", "ensure", "fill", "for_models", "latest_text"]
@@ -169,7 +170,7 @@ def _question_text(number: int, question: Question) -> str:
 
 
 def _responses(shown: ShownItem, *, is_fenced: bool) -> str:
-    named = [(f"Response {side.name}".strip(), side.text) for side in shown.sides]
+    named = [(side.title or f"Response {side.name}".strip(), side.text) for side in shown.sides]
     if not is_fenced:
         return "\n\n".join(f"{name}:\n{text}" for name, text in named)
     fence = prompt_delimiters.delimit(shown.query, *(text for _name, text in named), purpose="judge")

@@ -8,8 +8,8 @@ from django.db import models
 
 from writing.models import Response, Topic
 
-from ..judging import questionnaire_content
-from ..judging.questionnaire_content import ShownItem
+from ..campaign_types import shown_items
+from ..campaign_types.shown_items import ShownItem
 from ..models import Campaign, Item, Pair
 
 
@@ -23,10 +23,15 @@ class ItemSelection(models.TextChoices):
 
 @dataclass(frozen=True, order=True)
 class Stimulus:
-    """What is judged in one step, by keys: a pair as presented (left, right), or one response."""
+    """What is judged in one step, by keys: a pair as presented (left, right), one response, or a statement of it.
+
+    `statement` is the position of the statement and `retrieved` the retrieved passage.
+    """
 
     a: int
     b: int | None = None
+    statement: int | None = None
+    retrieved: int | None = None
 
     @property
     def reverse(self) -> "Stimulus":
@@ -40,7 +45,9 @@ class Stimulus:
 
     @property
     def unordered(self) -> tuple[int, ...]:
-        """The keys of its responses, sorted: equal for both orders of a pair."""
+        """What it consists of: equal for both orders of a pair."""
+        if self.statement is not None and self.retrieved is not None:
+            return (self.a, self.statement, self.retrieved)
         return tuple(sorted(self.responses))
 
 
@@ -78,13 +85,12 @@ def texts(things: Iterable[Stimulus]) -> dict[int, Response]:
 
 def show_stimulus(thing: Stimulus, responses: Mapping[int, Response]) -> ShownItem:
     """Return the content of one stimulus."""
-    return questionnaire_content.show_item(_item(thing, responses))
+    return shown_items.show_item(_item(thing, responses))
 
 
 def stimuli_of_items(items: Iterable[int]) -> dict[int, Stimulus]:
     """Return the stimuli of stored items, by the items' keys."""
-    rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "pair__a", "pair__b", "response")
-    return {pk: Stimulus(a, b) if response is None else Stimulus(response) for pk, a, b, response in rows}
+    return _stimuli(Item.objects.filter(pk__in=list(items)))
 
 
 def can_be_judged(thing: Stimulus, responses: Mapping[int, Response]) -> bool:
@@ -99,12 +105,18 @@ def _of(source: Campaign) -> list[Stimulus]:
         .values_list("pk", flat=True)
     )
     rows = Item.objects.filter(campaign=source).order_by("topic__external_id", "pk")
-    stimuli_found = [
-        Stimulus(a, b) if response is None else Stimulus(response)
-        for a, b, response in rows.values_list("pair__a", "pair__b", "response")
-        if a is not None or response is not None  # imported items may not name a response
-    ]
-    return [thing for thing in dict.fromkeys(stimuli_found) if not gone & set(thing.responses)]
+    # Imported items may not name a response.
+    named = rows.filter(models.Q(pair__isnull=False) | models.Q(response__isnull=False))
+    return [thing for thing in dict.fromkeys(_stimuli(named).values()) if not gone & set(thing.responses)]
+
+
+def _stimuli(items: models.QuerySet[Item]) -> dict[int, Stimulus]:
+    """Return the stimulus of each item by key, in the order of the items."""
+    rows = items.values_list("pk", "pair__a", "pair__b", "response", "statement", "retrieved")
+    return {
+        pk: Stimulus(a, b) if response is None else Stimulus(response, None, statement, retrieved)
+        for pk, a, b, response, statement, retrieved in rows
+    }
 
 
 def _item(thing: Stimulus, responses: Mapping[int, Response]) -> Item:
@@ -112,5 +124,5 @@ def _item(thing: Stimulus, responses: Mapping[int, Response]) -> Item:
     first = responses[thing.a]
     topic: Topic = first.topic
     if thing.b is None:
-        return Item(response=first, topic=topic)
+        return Item(response=first, topic=topic, statement=thing.statement, retrieved_id=thing.retrieved)
     return Item(pair=Pair(study=first.study, a=first, b=responses[thing.b]), topic=topic)

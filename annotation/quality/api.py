@@ -83,7 +83,15 @@ class NewKnown(KnownItemData):
 
     responses = serializers.ListField(
         child=serializers.CharField(max_length=200), min_length=1, max_length=2,
-        help_text="Response IDs: left and right. For pointwise campaigns, one ID.",
+        help_text="Response IDs: left and right. For pointwise and support campaigns, one ID.",
+    )  # fmt: skip
+    statement = serializers.IntegerField(
+        min_value=0, required=False, default=None, allow_null=True,
+        help_text="For support campaigns: the position of the statement in the response, from 0.",
+    )  # fmt: skip
+    passage = serializers.CharField(
+        max_length=300, required=False, default="", allow_blank=True,
+        help_text="For support campaigns: ID of a passage that the statement cites.",
     )  # fmt: skip
 
 
@@ -131,7 +139,9 @@ class KnownItems(ListEndpoint):
         labels = _labels(instance, data["labels"])
         try:
             with transaction.atomic():
-                item = known_labels.add_known_item(campaign=instance, responses=data["responses"])
+                item = known_labels.add_known_item(
+                    campaign=instance, responses=data["responses"], statement=data["statement"], passage=data["passage"]
+                )
                 known_labels.set_known_item(item=item, labels=labels, teaches=data["teaches"])
         except problems.ChecksProblem as error:
             raise refusal_problem(error, REFUSED) from None

@@ -47,6 +47,16 @@ class ResponseForm(forms.Form):
     response = forms.CharField(label="ID of the response", max_length=200)
 
 
+class StatementForm(forms.Form):
+    """A statement of a response and a passage that it cites."""
+
+    response = forms.CharField(label="ID of the response", max_length=200)
+    statement = forms.IntegerField(
+        label="Position of the statement in the response", min_value=0, help_text="The first statement is 0."
+    )
+    passage = forms.CharField(label="ID of the cited passage", max_length=300)
+
+
 class LabelsForm(forms.Form):
     """Known labels of an item: one label and one explanation per dimension."""
 

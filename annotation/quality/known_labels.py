@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, F, QuerySet
 from numpy.random import Generator
 
-from writing.models import Response
+from writing.models import Citation, Response
 
 from ..campaign_types.registry import item_type
 from ..enums import Judges
@@ -94,6 +94,31 @@ def add_response(*, campaign: Campaign, response: Response) -> Item:
         raise BadPair("This campaign does not rate single responses of its study.")
     defaults = {"topic_id": response.topic_id}
     return Item.objects.get_or_create(campaign=campaign, response=response, defaults=defaults)[0]
+
+
+@transaction.atomic
+def add_statement(*, campaign: Campaign, response: Response, statement: int | None, passage: str) -> Item:
+    """Return the item for a statement with a passage that it cites; create it if it is missing.
+
+    Raises
+    ------
+    NotDraft, BadPair
+    """
+    problems.lock_draft(campaign)
+    if item_type(campaign).responses or response.study_id != campaign.study_id:
+        raise BadPair("This campaign does not check statements of its study.")
+    if statement is None:
+        raise BadPair("Enter the position of the statement in the response.")
+    cited = Citation.objects.filter(
+        statement__response=response, statement__position=statement, retrieved__passage__external_id=passage
+    )
+    citation = cited.order_by("pk").first()
+    if citation is None:
+        raise BadPair(f"This statement of the response does not cite the passage “{passage}”.")
+    return Item.objects.get_or_create(
+        campaign=campaign, response=response, statement=statement, retrieved_id=citation.retrieved_id,
+        defaults={"topic_id": response.topic_id},
+    )[0]  # fmt: skip
 
 
 @transaction.atomic
@@ -224,8 +249,15 @@ def _words(item: Item) -> int:
 
 
 @transaction.atomic
-def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
+def add_known_item(
+    *, campaign: Campaign, responses: Sequence[str], statement: int | None = None, passage: str = ""
+) -> Item:
     """Return the item for the responses with these ids (left and right, or a single one); create it if it is missing.
+
+    Parameters
+    ----------
+    statement, passage
+        in support campaigns: the position of a statement in the response, and the id of a passage that it cites.
 
     Raises
     ------
@@ -237,6 +269,8 @@ def add_known_item(*, campaign: Campaign, responses: Sequence[str]) -> Item:
     if missing := [name for name in responses if name not in labels]:
         raise BadPair(f"The study has no response with the ID “{missing[0]}”.")
     shown = [labels[name] for name in responses]
+    if not item_type(campaign).responses and len(shown) == 1:
+        return add_statement(campaign=campaign, response=shown[0], statement=statement, passage=passage)
     if item_type(campaign).responses == len(shown) == 1:
         return add_response(campaign=campaign, response=shown[0])
     if len(shown) != 2:

@@ -1,7 +1,8 @@
 """Pages of checks, known labels and training for researchers, and of training for judges."""
 
-from typing import Any
+from typing import Any, Final
 
+from django import forms
 from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,18 +16,21 @@ from crowdrag.studies.access import audited, consented_page, study_page
 from crowdrag.studies.enums import AuditedContent, Role
 from crowdrag.studies.models import Participant, Study
 
+from ..campaign_types import shown_items
 from ..campaign_types.registry import item_type
+from ..campaign_types.shown_items import SIDES, ShownItem, Side
 from ..enums import CampaignState, Judges
 from ..judging import activity, questionnaire_content
-from ..judging.questionnaire_content import SIDES, ShownItem, Side
 from ..models import Campaign, Item, TrainingItem
 from . import attention_checks, known_labels, practice, training
-from .forms import AttentionForm, LabelsForm, PairForm, ResponseForm, values
+from .forms import AttentionForm, LabelsForm, PairForm, ResponseForm, StatementForm, values
 from .known_labels import LabelWithReason
 from .problems import ChecksProblem, Unanswered
 from .training import Feedback
 
 POOLS = {"experts": Judges.EXPERT, "crowd": Judges.CROWD}
+# The form that names an item, by the number of responses that it shows.
+_FORMS: Final[dict[int, type[forms.Form]]] = {2: PairForm, 1: ResponseForm, 0: StatementForm}
 
 
 @study_page(Role.EDITOR)
@@ -67,7 +71,7 @@ def add(request: HttpRequest, study: Study, campaign_id: int) -> HttpResponse:
 def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int) -> HttpResponse:
     """Show an item with its known labels; POST changes the labels and the use of the item."""
     item = get_object_or_404(
-        Item.objects.select_related("campaign__study", *questionnaire_content.TEXTS),
+        Item.objects.select_related("campaign__study", *shown_items.TEXTS),
         pk=item_id,
         campaign=campaign_id,
         campaign__study=study,
@@ -85,7 +89,7 @@ def item_page(request: HttpRequest, study: Study, campaign_id: int, item_id: int
     context = {
         "campaign": item.campaign,
         "item": item,
-        "shown": questionnaire_content.show_item(item),
+        "shown": shown_items.show_item(item),
         "form": form,
         "is_training": item.training.exists(),
         "is_draft": item.campaign.state == CampaignState.DRAFT,
@@ -131,7 +135,7 @@ def _show(request: HttpRequest, campaign: Campaign, form: AttentionForm, *, stat
         "proposals": [(name, known_labels.proposals(campaign, pool, listed=12)) for name, pool in POOLS.items()]
         if campaign.state == CampaignState.DRAFT
         else [],
-        "own": PairForm() if item_type(campaign).compares else ResponseForm(),
+        "own": _FORMS[item_type(campaign).responses](),
         "is_draft": campaign.state == CampaignState.DRAFT,
         "now": timezone.now(),
         "section": "judging",
@@ -167,12 +171,14 @@ def _proposed(campaign: Campaign, data: Any) -> Item | None:
 
 def _item_of_responses(request: HttpRequest, campaign: Campaign) -> Item | None:
     """Return the item of the entered responses; None, with a message, if there are none."""
-    form = PairForm(request.POST) if item_type(campaign).compares else ResponseForm(request.POST)
+    form = _FORMS[item_type(campaign).responses](request.POST)
     if not form.is_valid():
         messages.error(request, "Enter the IDs of the responses.")
         return None
+    entered = form.cleaned_data
+    responses = [entered[name].strip() for name in ("left", "right", "response") if name in entered]
     return known_labels.add_known_item(
-        campaign=campaign, responses=[form.cleaned_data[each].strip() for each in form.fields]
+        campaign=campaign, responses=responses, statement=entered.get("statement"), passage=entered.get("passage", "")
     )
 
 
@@ -233,7 +239,7 @@ def _page(
     context = {
         "training_item": taught,
         "texts_language": participant.study.language,
-        "shown": questionnaire_content.show_item(taught.item),
+        "shown": shown_items.show_item(taught.item),
         "standing": training.training_progress(campaign=campaign, participant=participant),
     }
     feedback = training.feedback(training_item=taught, participant=participant)
@@ -292,5 +298,5 @@ def _example(
 
 
 def _items(campaign: Campaign) -> QuerySet[TrainingItem]:
-    along = [f"item__{name}" for name in questionnaire_content.TEXTS]
+    along = [f"item__{name}" for name in shown_items.TEXTS]
     return TrainingItem.objects.filter(campaign=campaign).select_related("campaign", *along)

@@ -13,9 +13,11 @@ from django.template.loader import get_template
 from django.utils import translation
 from django.utils.safestring import mark_safe
 
+from annotation.campaign_types import response_layout
 from annotation.campaign_types.campaign_type import CampaignType
 from annotation.campaign_types.registry import TYPES
-from annotation.judging import questionnaire_content, response_layout
+from annotation.campaign_types.shown_items import ShownItem
+from annotation.judging import questionnaire_content
 
 register = template.Library()
 # The responses of a large campaign, with a few thousand characters each, and items with one or two of them.
@@ -28,7 +30,7 @@ MOST_CONTROLS: Final = 1000
 
 
 @register.simple_tag
-def item_texts(number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str) -> str:
+def item_texts(number: int, shown: ShownItem, of: int, kind: str, language: str) -> str:
     """Return what is judged in an item as HTML; it is the `number`th of so many, of this type."""
     return _item_texts(number, shown, of, kind, language, translation.get_language())
 
@@ -68,9 +70,7 @@ def question_fields(questions: tuple[questionnaire_content.Question, ...], langu
 
 
 @lru_cache(MOST_ITEMS)
-def _item_texts(
-    number: int, shown: questionnaire_content.ShownItem, of: int, kind: str, language: str, _read_in: str
-) -> str:
+def _item_texts(number: int, shown: ShownItem, of: int, kind: str, language: str, _read_in: str) -> str:
     heading = str(TYPES[kind].texts.heading) % {"number": number, "of": of}
     context = {"number": number, "shown": shown, "heading": heading, "language": language}
     return get_template("annotation/judging/_item_texts.html").render(context)

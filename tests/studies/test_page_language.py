@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from numpy.random import default_rng
 
+from annotation.campaign_types import pairwise
 from annotation.campaigns import default_texts as judging_texts
 from annotation.judging import decisions
 from annotation.models import Assignment, AttentionCheck, Campaign
@@ -86,7 +87,7 @@ def test_the_texts_that_a_study_begins_with_are_in_its_language() -> None:
             default_texts.consent(study),
             surveys.defaults(study, SurveyKind.ENTRY),
             surveys.defaults(study, SurveyKind.EXIT),
-            judging_texts.instructions(study, "PAIRWISE", []),
+            judging_texts.instructions(study, pairwise.TYPE, []),
             judging_texts.consent(study)["text"],
         ]
 

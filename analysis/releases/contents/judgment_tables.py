@@ -9,6 +9,7 @@ from annotation.enums import AssignmentState
 from annotation.models import Assignment, Campaign, CampaignDimension, Dimension, Judgment, QuestionnaireItem
 
 from ...enums import TextSource
+from ..choices import Passages
 from .content_table import ContentColumn, ContentTable, Row
 from .source import Source
 
@@ -165,6 +166,7 @@ def _questionnaire(source: Source, row: dict[str, Any]) -> Row:
 def judgments(source: Source) -> ContentTable:
     """Return the judgments as given, in the presented order of responses."""
     chosen = source.choices
+    passages = "passages.passage" if chosen.passages != Passages.IDS else ""
     columns = [
         _CAMPAIGN,
         _QUESTIONNAIRE,
@@ -173,7 +175,9 @@ def judgments(source: Source) -> ContentTable:
         ContentColumn("topic", "text", False, "The topic.", "topics.topic"),
         ContentColumn("response_a", "text", True, "For pairs: the left response.", "responses.response"),
         ContentColumn("response_b", "text", True, "For pairs: the right response.", "responses.response"),
-        ContentColumn("response", "text", True, "For single responses: the response.", "responses.response"),
+        ContentColumn("response", "text", True, "For responses and statements: the response.", "responses.response"),
+        ContentColumn("statement", "integer", True, "For statements: the position in the response, from 0."),
+        ContentColumn("passage", "text", True, "For statements: the cited passage.", passages),
         ContentColumn(
             "item", "text", True, "The item's name in the source, if the source names no response of this study."
         ),
@@ -204,7 +208,10 @@ def judgments(source: Source) -> ContentTable:
             ):
                 yield _judgment(source, row)
 
-    key = ("campaign", "questionnaire", "participant", "response_a", "response_b", "response", "item", "dimension")
+    key = (
+        "campaign", "questionnaire", "participant", "response_a", "response_b", "response", "statement", "passage",
+        "item", "dimension",
+    )  # fmt: skip
     meaning = "An answer to one dimension of one item, as presented."
     return ContentTable("judgments", meaning, tuple(columns), rows, (*key, "dimension_version", "repeat"))
 
@@ -224,6 +231,8 @@ _READ = {
     "response_a": "item__pair__a__external_id",
     "response_b": "item__pair__b__external_id",
     "response": "item__response__external_id",
+    "statement": "item__statement",
+    "passage": "item__retrieved__passage__external_id",
     "item": "item__external_id",
     "dimension": "dimension__name",
     "dimension_version": "dimension__version",

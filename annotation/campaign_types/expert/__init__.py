@@ -3,7 +3,7 @@
 from typing import Final
 
 from ...enums import CampaignKind
-from .. import pairwise
+from .. import default_dimensions, pairwise
 from ..campaign_type import QUESTIONNAIRE_FIELDS, CampaignType
 
 TYPE: Final = CampaignType(
@@ -13,6 +13,7 @@ TYPE: Final = CampaignType(
     item="item",
     responses=2,
     texts=pairwise.TEXTS,
+    question_names=default_dimensions.NAMES,
     design_fields=QUESTIONNAIRE_FIELDS | {"rule", "rule_items"},
     nothing_to_draw="The source campaign has no matching items yet. Items need judgments from at least two people.",
     default_questions=pairwise.default_questions,

@@ -72,7 +72,7 @@ TEXTS: Final = JudgeTexts(
     ),
     item=_("Pair"),
     heading=_("Pair %(number)s of %(of)s"),
-    place=_("About pair %(number)s of the questionnaire:"),
+    about=_("About pair %(number)s of the questionnaire:"),
     answered=_("{answered} of {all} in this pair"),
     recorded=_(
         "We record your answers, how often you change an answer, and how long you view each pair. Time in other "
@@ -90,6 +90,7 @@ TYPE: Final = CampaignType(
     item="item",
     responses=2,
     texts=TEXTS,
+    question_names=default_dimensions.NAMES,
     design_fields=RESPONSE_FIELDS | QUESTIONNAIRE_FIELDS | {"pairs_per_topic", "reverse_share"},
     nothing_to_draw="No topic has two matching responses. Only accepted and included responses with a text can be "
     "compared.",

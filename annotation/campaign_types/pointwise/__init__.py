@@ -67,7 +67,7 @@ TEXTS: Final = JudgeTexts(
     ),
     item=_("Response"),
     heading=_("Response %(number)s of %(of)s"),
-    place=_("About response %(number)s of the questionnaire:"),
+    about=_("About response %(number)s of the questionnaire:"),
     answered=_("{answered} of {all} for this response"),
     recorded=_(
         "We record your answers, how often you change an answer, and how long you view each response. Time in other "
@@ -85,6 +85,7 @@ TYPE: Final = CampaignType(
     item="response",
     responses=1,
     texts=TEXTS,
+    question_names=default_dimensions.NAMES,
     design_fields=RESPONSE_FIELDS | QUESTIONNAIRE_FIELDS,
     nothing_to_draw="No response matches. Only accepted and included responses with a text can be judged.",
     default_questions=default_questions,

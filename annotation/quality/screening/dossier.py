@@ -10,6 +10,7 @@ from django.db.models import Count
 from crowdrag.assignments.lifecycle import total_paid
 from crowdrag.studies.models import ParticipantMessage
 
+from ...campaign_types.shown_items import ShownItem
 from ...enums import AssignmentState
 from ...judging import questionnaire_content
 from ...models import (
@@ -93,7 +94,7 @@ class Entry:
     """An item with its questions and viewing time."""
 
     number: int
-    shown: questionnaire_content.ShownItem
+    shown: ShownItem
     questions: tuple[Question, ...]
     has_known_label: bool
     time: Time | None

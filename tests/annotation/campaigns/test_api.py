@@ -146,6 +146,8 @@ def test_judgments_are_listed_as_they_were_given_by_pseudonym(judged: Judgment) 
         "response": None,
         "response_a": pair.a.external_id,
         "response_b": pair.b.external_id,
+        "statement": None,
+        "passage": None,
         "dimension": judged.dimension.name,
         "version": judged.dimension.version,
         "value": -1,

@@ -1,10 +1,13 @@
 """What judging asks of the server again and again is little, and comes to the same as the long way."""
 
+from dataclasses import replace
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
+from annotation.campaign_types.shown_items import ShownItem, Side
 from annotation.judging import answers, problems, questionnaire_content
 from annotation.models import Assignment, Judgment
 from annotation.templatetags import judging
@@ -82,11 +85,9 @@ def test_a_question_is_rendered_once_for_all_and_what_somebody_wrote_is_not_kept
     assert judging.question_field(QUESTION, "1-1", "en") is plain
     assert judging.question_field(QUESTION, "1-2", "en") != plain
     assert judging._question.cache_info().currsize == 2
-    answered = questionnaire_content.replace(QUESTION, answer=questionnaire_content.Answer(1, "", 1))
+    answered = replace(QUESTION, answer=questionnaire_content.Answer(1, "", 1))
     assert "checked" in judging.question_field(answered, "1-1", "en")
-    explained = questionnaire_content.replace(
-        QUESTION, asks_justification=True, answer=questionnaire_content.Answer(1, "mine <alone>", 1)
-    )
+    explained = replace(QUESTION, asks_justification=True, answer=questionnaire_content.Answer(1, "mine <alone>", 1))
     kept = judging._question.cache_info().currsize
     assert "mine &lt;alone&gt;" in judging.question_field(explained, "1-1", "en")
     assert judging._question.cache_info().currsize == kept
@@ -104,11 +105,11 @@ def test_a_response_is_laid_out_once_and_escaped() -> None:
 
 
 def test_what_stands_around_the_questions_is_rendered_once_for_all() -> None:
-    shown = questionnaire_content.ShownItem(7, "Why <b>?", "", (questionnaire_content.Side("A", "One [0]."),))
+    shown = ShownItem(7, "Why <b>?", "", (Side("A", "One [0]."),))
     texts = judging.item_texts(2, shown, 15, "PAIRWISE", "en")
     assert "Why &lt;b&gt;?" in texts
     assert judging.item_texts(2, shown, 15, "PAIRWISE", "en") is texts
-    gone = questionnaire_content.replace(shown, sides=(questionnaire_content.Side("A", ""),), is_gone=True)
+    gone = replace(shown, sides=(Side("A", ""),), is_gone=True)
     assert "One [" not in judging.item_texts(2, gone, 15, "PAIRWISE", "en")
     sure, unsure = (questionnaire_content.Confidence(is_unsure, 1) for is_unsure in (False, True))
     controls = [judging.item_controls(7, said, False, None) for said in (sure, unsure)]

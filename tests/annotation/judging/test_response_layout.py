@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.judging import response_layout
-from annotation.judging.response_layout import Piece, PieceMark
+from annotation.campaign_types import response_layout
+from annotation.campaign_types.response_layout import Piece, PieceMark
 
 STRONG = re.compile(r"(?:\*\*|__)(?=\S)(.+?)(?<=\S)(?:\*\*|__)")
 
