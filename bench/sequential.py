@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def saving_cases() -> Iterator[Case]:
     yield Case("best of three, one of them a grade above", PUBLISHED, BEST_OF_3, (1.0, 0.0, 0.0), 0)
 
 
-def run(replications: int = 1000) -> list[dict]:
+def run(replications: int = 1000) -> list[dict[str, Any]]:
     """Simulate campaigns of all kinds, in two processes."""
     with ProcessPoolExecutor(max_workers=2) as pool:
         wrong = [_false_row(case, _paths(pool, case, replications), replications) for case in false_cases()]
@@ -117,7 +118,7 @@ def _part(case: Case, number: int, campaigns: int) -> Paths:
     return simulate_paths(case.design, expected, effects, min(AT_ONCE, campaigns - number * AT_ONCE), rng)
 
 
-def _false_row(case: Case, paths: Paths, campaigns: int) -> dict:
+def _false_row(case: Case, paths: Paths, campaigns: int) -> dict[str, Any]:
     wrong = _wrong(paths.decisions(case.goal), case.right)
     share = wilson(round(wrong * campaigns), campaigns)
     others = {
@@ -141,7 +142,7 @@ def _wrong(codes: np.ndarray, right: int) -> float:
     return float((is_decided.any(axis=0) & (first != right)).mean())
 
 
-def _saving_row(case: Case, paths: Paths) -> dict:
+def _saving_row(case: Case, paths: Paths) -> dict[str, Any]:
     found, most = saving(paths, case.goal, case.right), len(paths.topics) * paths.items
     # The aim is stated for the published design and a difference of one grade; elsewhere the saving is only measured.
     is_aim = case.design == PUBLISHED and case.grades == (1.0, 0.0)

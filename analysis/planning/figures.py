@@ -13,6 +13,8 @@ from .tables import MEASURES
 PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 COLUMNS = 2
+#: The table on the page has all comparisons.
+MOST_GOAL_PANELS = 12
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -27,6 +29,31 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         if any(row["measure"] == name for row in shown)
     ]
     return spec(alt.concat(*panels, columns=COLUMNS, align="all", spacing=25))
+
+
+def goal_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each difference or mean grade: its estimate and interval by the number of votes."""
+    import altair as alt
+
+    shown = tables["campaign_goal"]
+    refuse_empty(shown)
+    names = list(dict.fromkeys(row["label"] for row in shown))
+    title = "Difference of mean grades" if shown[0]["is_difference"] else "Mean grade"
+    panels = []
+    for name in names[:MOST_GOAL_PANELS]:
+        base = alt.Chart(data([row for row in shown if row["label"] == name])).encode(
+            x=alt.X("votes:Q", title="Votes", scale=alt.Scale(nice=False, zero=False))
+        )
+        y = alt.Y("low:Q", title=title, scale=alt.Scale(zero=False))
+        layers = base.mark_area(opacity=0.2, color=colours["model"]).encode(y=y, y2="high:Q")
+        layers += base.mark_line(color=colours["model"]).encode(y="value:Q")
+        layers += base.mark_point(filled=True, opacity=1, size=25, color=colours["model"]).encode(y="value:Q")
+        if shown[0]["is_difference"]:
+            layers += base.mark_rule(strokeDash=[4, 3], color=colours["n"]).encode(y="mean(margin):Q", x=alt.X())
+        panels.append(
+            layers.properties(width=330, height=150, title=alt.TitleParams(name, frame="group", anchor="start"))
+        )
+    return spec(alt.concat(*panels, columns=COLUMNS, spacing=25))
 
 
 def _points(tables: Tables) -> list[Row]:
@@ -98,5 +125,16 @@ FIGURES = (
         ),
         tables=("plan", "plan_costs"),
         draw=chart,
+    ),
+    Figure(
+        "campaign_goal",
+        "Estimates by number of votes",
+        (
+            "Differences of mean grades, or mean grades, by the number of votes, with intervals that hold at all looks "
+            "together. Dashed: the difference that decides."
+        ),
+        "A panel for each two systems, or each system: the estimate and its interval become narrower with more votes.",
+        tables=("campaign_goal",),
+        draw=goal_chart,
     ),
 )

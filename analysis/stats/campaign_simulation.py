@@ -111,11 +111,11 @@ class Paths:
 
 def joined(parts: list[Paths]) -> Paths:
     """Join the paths of several sets of campaigns of one design."""
-    columns = [
-        np.concatenate([getattr(part, name) for part in parts], axis=1)
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts], axis=1)
         for name in ("difference", "variance", "over_judges", "topics")
-    ]
-    return Paths(*columns, parts[0].items, parts[0].scale)
+    }
+    return Paths(**columns, items=parts[0].items, scale=parts[0].scale)
 
 
 def simulate_paths(
@@ -194,8 +194,8 @@ def look_at(campaigns: SimulatedCampaigns) -> Paths:
     unit = np.eye(campaigns.systems)[:, 1:]
     contrast = np.array([unit[first] - unit[second] for first, second in pairs])
     steps = [_step(*parts, contrast, campaigns.responses) for parts in _sums(campaigns, unit)]
-    columns = [np.array(values) for values in zip(*steps, strict=True)]
-    return Paths(*columns, campaigns.topic.shape[2], campaigns.responses)
+    difference, variance, over_judges, topics = (np.array(values) for values in zip(*steps, strict=True))
+    return Paths(difference, variance, over_judges, topics, campaigns.topic.shape[2], campaigns.responses)
 
 
 @dataclass

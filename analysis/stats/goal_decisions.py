@@ -287,7 +287,7 @@ def _forecast(
         error = (1 - goal.confidence) / len(contrasts)
         reach = boundary.reach(spread, (np.minimum(topics, judges) - 1)[:, None], error)
         assert goal.width is not None
-        decided = (2 * reach <= goal.width).all(axis=1)[None]
+        decided: NDArray[np.bool_] = np.all(2 * reach <= goal.width, axis=1)[None]
     else:
         steps = [_root(before - after) for before, after in pairwise(covariance)]
         moves = np.stack([rng.normal(size=(FUTURES, len(contrasts))) @ step for step in steps], axis=1)

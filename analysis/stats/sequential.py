@@ -174,10 +174,10 @@ def system_means(votes: Votes, responses: ArrayLike) -> SystemMeans:
         clusters += [votes.judge, votes.topic * (1 + int(votes.judge.max(initial=0))) + votes.judge]
     parts, counts = [], []
     for cluster in clusters:
-        _names, index = np.unique(cluster, return_inverse=True)
+        names, index = np.unique(cluster, return_inverse=True)
         sums = _by_system(votes, residual, index, systems) @ transform.T
         parts.append(sums.T @ sums)
-        counts.append(len(sums))
+        counts.append(len(names))
     topics, judges = counts[0], float("inf") if votes.judge is None else counts[1]
     over_topics = parts[0] * _small_sample(topics)
     over_judges, over_cells = (none, none) if votes.judge is None else (parts[1] * _small_sample(judges), parts[2])

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from . import api, content_api, views
+from . import api, content_api, goal_api, views
 
 # Pages of a campaign's setup.
 DRAFT = [
@@ -11,6 +11,7 @@ DRAFT = [
     path("edit/questions/", views.asked, name="campaign_questions"),
     path("edit/instructions/", views.instructions, name="campaign_instructions"),
     path("edit/consent/", views.consent, name="campaign_consent"),
+    path("edit/goal/", views.goal, name="campaign_goal"),
     path("edit/expert-items/", views.expert_items, name="campaign_expert_items"),
     path("preview/", views.preview, name="campaign_preview"),
     path("preview/<int:number>/", views.questionnaire, name="campaign_try"),
@@ -27,6 +28,8 @@ API: list[URLPattern | URLResolver] = [
     path("instructions/", content_api.Instructed.as_view(), name="api_campaign_instructions"),
     path("consent/", content_api.Consent.as_view(), name="api_campaign_consent"),
     path("checks/", content_api.Checks.as_view(), name="api_campaign_checks"),
+    path("goal/", goal_api.Goal.as_view(), name="api_campaign_goal"),
+    path("goal/looks/", goal_api.GoalLooks.as_view(), name="api_campaign_goal_looks"),
     path("forecast/", api.Forecast.as_view(), name="api_campaign_forecast"),
     path("draw/", api.Drawn.as_view(), name="api_campaign_draw"),
     path("extension/", api.Extended.as_view(), name="api_campaign_extension"),
