@@ -143,14 +143,14 @@ def _wrong(codes: np.ndarray, right: int) -> float:
 
 
 def _saving_row(case: Case, paths: Paths) -> dict[str, Any]:
-    found, most = saving(paths, case.goal, case.right), len(paths.topics) * paths.items
+    need, most = saving(paths, case.goal, case.right), len(paths.topics) * paths.items
     # The aim is stated for the published design and a difference of one grade; elsewhere the saving is only measured.
     is_aim = case.design == PUBLISHED and case.grades == (1.0, 0.0)
     return {
         "name": f"judgments of a fixed design of equal power over those until decided, {case.name}",
-        "ratio": found.fixed / found.judgments,
+        "ratio": need.fixed / need.judgments,
         "target": 1 / (1 - SAVED) if is_aim else 0,
-        "detail": f"power {found.power:.3f}, wrong {found.wrong:.2%}, {found.judgments:,.0f} judged pairs until "
-        f"decided (median {found.median:,.0f}) of {most:,}, fixed {found.fixed:,.0f}: {found.saved:.0%} saved; "
+        "detail": f"power {need.power:.3f}, wrong {need.wrong:.2%}, {need.judgments:,.0f} judged pairs until "
+        f"decided (median {need.median:,.0f}) of {most:,}, fixed {need.fixed:,.0f}: {need.saved:.0%} saved; "
         f"{paths.topics.shape[1]:,} campaigns; load {os.getloadavg()[0]:.1f}",
     }

@@ -49,7 +49,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "campaign_goals": (
         "What campaigns are to find out about systems (docs/methods/sequential.md).",
         {
-            "campaign": "The campaign.",
             "dimension": "The dimension.",
             "kind": "best, better, ranking or width.",
             "systems": "Participants that wrote responses; human stands for all people.",
@@ -62,7 +61,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "goal_looks": (
         "What was known about a campaign's goal as judgments came in.",
         {
-            "campaign": "The campaign.",
             "at": "When.",
             "judgments": "The judgments of the campaign that counted.",
             "votes": "Those on the goal's dimension that compare two systems.",
@@ -83,7 +81,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "items": (
         "What a campaign judges: a pair, or a response in pointwise campaigns.",
         {
-            "campaign": "The campaign.",
             "pair": "The pair, in pairwise campaigns.",
             "response": "The response, in pointwise campaigns.",
             "topic": "The topic.",
@@ -93,7 +90,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "questionnaires": (
         "A set of items for one person.",
         {
-            "campaign": "The campaign.",
             "external_id": "The study's ID of the questionnaire.",
             "position": "Its number in the campaign, from 0, in order of assignment. Null: not assigned here.",
             "words": "Number of words to read. Null: not counted.",
@@ -103,7 +99,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Items of questionnaires in the order in which they are shown.",
         {
             "questionnaire": "The questionnaire.",
-            "item": "The item.",
             "position": "Its position.",
             "has_known_label": "Whether it is a gold item: its labels are known, to check judges.",
         },
@@ -112,7 +107,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Questionnaires assigned to participants.",
         {
             "questionnaire": "The questionnaire.",
-            "participant": "The participant.",
             "external_id": "Its name in the source, if any.",
             "state": (
                 "ASSIGNED, SUBMITTED, ACCEPTED, REJECTED, RETURNED, TIMED_OUT, WITHDRAWN or SURPLUS (submitted "
@@ -155,7 +149,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Answers to one dimension of one item, in the order as presented.",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "dimension": "The dimension.",
             "value": "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right).",
             "repeat": "Number of the repetition, from 0. The first (0) is the one that counts.",
@@ -168,7 +161,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "slots": (
         "The slots of each questionnaire in campaigns that were assigned here: k rows each.",
         {
-            "campaign": "The campaign.",
             "questionnaire": "The questionnaire.",
             "number": "The number of the slot, from 0.",
             "rank": "Free slots are assigned in this order.",
@@ -199,7 +191,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Whether judges said that they are unsure about an item.",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "is_unsure": "Whether the judge is unsure. It changes nothing about how the judgments count.",
             "revision": "Number of times it was stated: 1, plus 1 for each change.",
             "stated_at": "When it was last stated.",
@@ -208,7 +199,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "known_labels": (
         "Known labels of items.",
         {
-            "item": "The item.",
             "dimension": "The dimension.",
             "value": "The label.",
             "explanation": "The explanation for judges in training.",
@@ -221,8 +211,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "practice_answers": (
         "Answers to the practice pair, which are not judgments.",
         {
-            "campaign": "The campaign.",
-            "participant": "The participant.",
             "dimension": "The dimension.",
             "value": "The answer.",
             "answered_at": "The time.",
@@ -232,7 +220,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Answers during training, which are not judgments.",
         {
             "training_item": "The training item.",
-            "participant": "The participant.",
             "dimension": "The dimension.",
             "value": "The first answer.",
             "answered_at": "The time.",
@@ -242,7 +229,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Time on each item of an assignment, by visit (opening of the page).",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "visit": "The visit, as a random ID.",
             "active_seconds": "Seconds with the item in view and the page in the foreground.",
             "away_seconds": "Seconds at the item with the page in the background.",
@@ -257,7 +243,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "The outcome of each prompt to a model judge, with or without a judgment.",
         {
             "participant": "The model and prompt.",
-            "item": "The item.",
             "dimension": "The dimension. Null: all at once.",
             "repeat": "Number of the repetition, from 0.",
             "outcome": "JUDGED, REFUSED, EMPTY, CUT, INVALID or FAILED (no usable answer).",
@@ -293,7 +278,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "platform_submissions": (
         "A platform's records of submissions.",
         {
-            "campaign": "The campaign.",
             "external_id": "The submission's ID.",
             "participant": "The participant. Null: not known.",
             "seconds": "The duration as measured by the platform.",

@@ -20,10 +20,11 @@ from analysis.stats.designs import LABELS, Design, Expectation, Ints, harder, th
 from analysis.stats.goal_decisions import UNDECIDED, boundary_of, decide
 from analysis.stats.goals import Goal
 from analysis.stats.sequential import Votes, fixed_p, largest
-from analysis.stats.simulation import answers, verdict
+from analysis.stats.simulation import answers, ring_distance, verdict
 
-#: How many campaigns are simulated at once, to bound the memory.
+#: How many campaigns, and how many of their votes, are simulated at once, to bound the memory.
 AT_ONCE: Final = 250
+VOTES_AT_ONCE: Final = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,8 @@ def simulate_paths(
     design: Design, expected: Expectation, effects: ArrayLike, campaigns: int, rng: np.random.Generator
 ) -> Paths:
     """Simulate campaigns in parts and look at them; parameters as in `simulate_campaigns`."""
-    sizes = [AT_ONCE] * (campaigns // AT_ONCE) + [campaigns % AT_ONCE] * (campaigns % AT_ONCE > 0)
+    most = max(1, min(AT_ONCE, VOTES_AT_ONCE // (design.pairs_shown * design.k)))
+    sizes = [most] * (campaigns // most) + [campaigns % most] * (campaigns % most > 0)
     return joined([look_at(simulate_campaigns(design, expected, effects, size, rng)) for size in sizes])
 
 
@@ -135,7 +137,7 @@ def simulate_campaigns(
     ----------
     design : Design
         Its styles, dimensions and limit of questionnaires are not used. Pairs that do not fill a questionnaire are left
-        out.
+        out; if none is filled, there are no judgments.
     expected : Expectation
         Its effect is not used; `topic_effect` varies each system's.
     effects : array_like, shape (n_systems,)
@@ -146,18 +148,18 @@ def simulate_campaigns(
     effect = np.asarray(effects, dtype=np.float64)
     topics, responses, rows = design.topics, design.responses, np.arange(campaigns)[:, None]
     system = np.arange(responses) % len(effect)
-    own = effect + expected.topic_effect * rng.normal(size=(campaigns, topics, len(effect)))
-    merit = expected.spread * rng.normal(size=(campaigns, topics, responses)) + own[:, :, system]
+    of_topic = effect + expected.topic_effect * rng.normal(size=(campaigns, topics, len(effect)))
+    merit = expected.spread * rng.normal(size=(campaigns, topics, responses)) + of_topic[:, :, system]
     topic, left, right = _pairs(design, campaigns, rng)
     lead = merit[rows, topic, left] - merit[rows, topic, right] + rng.logistic(size=left.shape)
     truth = verdict(lead, threshold(design, expected))
     sheets = topic.shape[1] // design.items
     rounds = [np.argsort(rng.random((campaigns, sheets)), axis=1) for _ in range(design.k)]
     sheet = np.concatenate(rounds, axis=1)
-    place = (sheet[:, :, None] * design.items + np.arange(design.items)).reshape(campaigns, -1)
+    shown_at = (sheet[:, :, None] * design.items + np.arange(design.items)).reshape(campaigns, -1)
     shape = (campaigns, sheet.shape[1], design.items)
     topic, left, right, truth = (
-        np.take_along_axis(values, place, axis=1).reshape(shape) for values in (topic, left, right, truth)
+        np.take_along_axis(values, shown_at, axis=1).reshape(shape) for values in (topic, left, right, truth)
     )
     people = expected.competence
     who = rng.integers(len(people.spam), size=shape[:2])
@@ -170,7 +172,12 @@ def simulate_campaigns(
 
 def _pairs(design: Design, campaigns: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     """Draw the presented pairs of each campaign in random order: topic, left and right response."""
-    edges = np.array(list(combinations(range(design.responses), 2)))
+    every = sorted(
+        combinations(range(design.responses), 2), key=lambda edge: ring_distance(edge, design.responses)
+    )  # fmt: skip
+    edges = np.array(every[: design.pairs_per_topic])
+    # Of a sample of pairs, other responses are neighbours on each topic.
+    response = np.argsort(rng.random((campaigns, design.topics, design.responses)), axis=2)
     once = design.topics * len(edges)
     twice = np.argsort(rng.random((campaigns, once)), axis=1)[:, : round(once * design.both_orders)]
     shown = np.concatenate([np.broadcast_to(np.arange(once), (campaigns, once)), twice], axis=1)
@@ -179,7 +186,8 @@ def _pairs(design: Design, campaigns: int, rng: np.random.Generator) -> tuple[In
     order = np.argsort(rng.random(shown.shape), axis=1)
     shown, side = np.take_along_axis(shown, order, axis=1), np.take_along_axis(side, order, axis=1)
     topic, edge = np.divmod(shown, len(edges))
-    first, second = edges[edge, 0], edges[edge, 1]
+    campaign = np.arange(campaigns)[:, None]
+    first, second = response[campaign, topic, edges[edge, 0]], response[campaign, topic, edges[edge, 1]]
     return topic, np.where(side, second, first), np.where(side, first, second)
 
 
@@ -215,8 +223,8 @@ class _Moments:
     def squares(self, effect: Floats) -> Floats:
         """Return the sum of squares of the clusters' residuals, shape (n_campaigns, d, d)."""
         cross = np.einsum("bacd,bd->bac", self.bl, effect)
-        own = np.einsum("bacde,bc,be->bad", self.ll, effect, effect)
-        return np.asarray(self.bb - cross - cross.transpose(0, 2, 1) + own)
+        squared = np.einsum("bacde,bc,be->bad", self.ll, effect, effect)
+        return np.asarray(self.bb - cross - cross.transpose(0, 2, 1) + squared)
 
 
 def _sums(

@@ -111,13 +111,13 @@ def set_goal(*, campaign: Campaign, terms: GoalTerms) -> CampaignGoal:
     before = find_goal(campaign)
     if campaign.goal_looks.exists() and (before is None or _question(terms) != _question(terms_of(before))):
         raise BadCampaign({"": "Judgments were already evaluated for the goal. You can only change whether it closes."})
-    asked = {dimension.name: dimension for dimension in questions.questions_of(campaign)}
-    if problems := _problems(campaign.study, terms, asked):
+    by_name = {dimension.name: dimension for dimension in questions.questions_of(campaign)}
+    if problems := _problems(campaign.study, terms, by_name):
         raise BadCampaign(problems)
     goal = CampaignGoal(
         pk=before.pk if before else None,
         campaign=campaign,
-        dimension=asked[terms.dimension],
+        dimension=by_name[terms.dimension],
         kind=terms.kind,
         systems=list(terms.systems),
         margin=terms.margin,
@@ -154,9 +154,9 @@ def _question(terms: GoalTerms) -> tuple[Any, ...]:
     return (terms.kind, terms.dimension, terms.systems, terms.margin, terms.width, terms.confidence)
 
 
-def _problems(study: Study, terms: GoalTerms, asked: Mapping[str, Dimension]) -> dict[str, str]:
+def _problems(study: Study, terms: GoalTerms, by_name: Mapping[str, Dimension]) -> dict[str, str]:
     problems: dict[str, str] = {}
-    if terms.dimension not in asked:
+    if terms.dimension not in by_name:
         problems["dimension"] = "Choose one of the campaign's questions."
     if terms.kind not in GoalKind.values:
         problems["kind"] = "Choose one of the questions."

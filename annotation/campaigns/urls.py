@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from . import api, content_api, goal_api, views
+from . import api, content_api, views
 
 # Pages of a campaign's setup.
 DRAFT = [
@@ -28,8 +28,8 @@ API: list[URLPattern | URLResolver] = [
     path("instructions/", content_api.Instructed.as_view(), name="api_campaign_instructions"),
     path("consent/", content_api.Consent.as_view(), name="api_campaign_consent"),
     path("checks/", content_api.Checks.as_view(), name="api_campaign_checks"),
-    path("goal/", goal_api.Goal.as_view(), name="api_campaign_goal"),
-    path("goal/looks/", goal_api.GoalLooks.as_view(), name="api_campaign_goal_looks"),
+    path("goal/", content_api.Goal.as_view(), name="api_campaign_goal"),
+    path("goal/looks/", content_api.GoalLooks.as_view(), name="api_campaign_goal_looks"),
     path("forecast/", api.Forecast.as_view(), name="api_campaign_forecast"),
     path("draw/", api.Drawn.as_view(), name="api_campaign_draw"),
     path("extension/", api.Extended.as_view(), name="api_campaign_extension"),

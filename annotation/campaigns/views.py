@@ -40,8 +40,7 @@ from . import (
     setup_cards,
 )
 from . import forms as campaign_forms
-from .forms import CampaignForm, ConsentForm, InstructionsForm, NewForm
-from .goal_forms import GoalForm
+from .forms import CampaignForm, ConsentForm, GoalForm, InstructionsForm, NewForm
 from .problems import BadCampaign, CampaignProblem
 
 SECTION = "judging"

@@ -117,7 +117,7 @@ def take_look(*, goal: CampaignGoal, now: datetime) -> GoalLook | None:
     read = load_votes(goal)
     means = system_means(read.votes, read.responses)
     left = _votes_left(campaign, means.votes)
-    found = goal_decisions.look(
+    decision = goal_decisions.look(
         goals.statistical_goal(goal), means, systems=read.systems, scale=float(read.responses.sum()), votes_left=left,
         topics_in_all=read.topics, rng=np.random.default_rng([campaign.pk, means.votes]),
     )  # fmt: skip
@@ -128,13 +128,13 @@ def take_look(*, goal: CampaignGoal, now: datetime) -> GoalLook | None:
         votes=means.votes,
         topics=means.topics,
         judges=means.judges if isfinite(means.judges) else 0,
-        outcome=GoalOutcome(found.outcome),
-        answer=None if found.answer is None else list(found.answer),
-        comparisons=[_finite(asdict(each)) for each in found.comparisons],
-        grades=[_finite(asdict(each)) for each in found.grades],
-        forecast=None if found.forecast is None else {
-            "chance": found.forecast.chance,
-            "votes": [votes if isfinite(votes) else None for votes in found.forecast.votes],
+        outcome=GoalOutcome(decision.outcome),
+        answer=None if decision.answer is None else list(decision.answer),
+        comparisons=[_finite(asdict(each)) for each in decision.comparisons],
+        grades=[_finite(asdict(each)) for each in decision.grades],
+        forecast=None if decision.forecast is None else {
+            "chance": decision.forecast.chance,
+            "votes": [votes if isfinite(votes) else None for votes in decision.forecast.votes],
             "left": left,
         },
     )  # fmt: skip

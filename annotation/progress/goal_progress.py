@@ -68,7 +68,7 @@ class GoalProgress:
         if kind == GoalKind.BEST:
             return f"{named[0]}: the best mean grade."
         if kind == GoalKind.RANKING:
-            return ", ".join(f"{place}. {name}" for place, name in enumerate(named, start=1))
+            return ", ".join(f"{rank}. {name}" for rank, name in enumerate(named, start=1))
         if kind == GoalKind.WIDTH:
             return f"All intervals are at most {self.goal.width:g} grades wide."
         first, second = (goals.label_of(name) for name in self.goal.systems)
