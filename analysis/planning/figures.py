@@ -41,11 +41,10 @@ def goal_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
     title = "Difference of mean grades" if shown[0]["is_difference"] else "Mean grade"
     panels = []
     for name in names[:MOST_GOAL_PANELS]:
-        base = alt.Chart(data([row for row in shown if row["label"] == name])).encode(
-            x=alt.X("votes:Q", title="Votes", scale=alt.Scale(nice=False, zero=False))
-        )
-        y = alt.Y("low:Q", title=title, scale=alt.Scale(zero=False))
-        layers = base.mark_area(opacity=0.2, color=colours["model"]).encode(y=y, y2="high:Q")
+        rows = [row for row in shown if row["label"] == name]
+        base = alt.Chart(data(rows)).encode(x=alt.X("votes:Q", title="Votes", scale=alt.Scale(nice=False, zero=False)))
+        y = alt.Y("low:Q", title=title, scale=alt.Scale(domain=_domain(rows), nice=False))
+        layers = base.mark_area(opacity=0.2, color=colours["model"], clip=True).encode(y=y, y2="high:Q")
         layers += base.mark_line(color=colours["model"]).encode(y="value:Q")
         layers += base.mark_point(filled=True, opacity=1, size=25, color=colours["model"]).encode(y="value:Q")
         if shown[0]["is_difference"]:
@@ -54,6 +53,17 @@ def goal_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) 
             layers.properties(width=330, height=150, title=alt.TitleParams(name, frame="group", anchor="start"))
         )
     return spec(alt.concat(*panels, columns=COLUMNS, spacing=25))
+
+
+def _domain(rows: list[Row]) -> list[float]:
+    """Return the range of the intervals but those of the first quarter of the votes, which are far wider."""
+    late = [row for row in rows if row["low"] is not None and row["votes"] >= rows[-1]["votes"] / 4]
+    shown = [row[name] for row in late or rows for name in ("low", "high") if row[name] is not None]
+    if late and late[0]["is_difference"]:
+        shown.append(late[0]["margin"])
+    low, high = min(shown, default=0.0), max(shown, default=1.0)
+    pad = 0.05 * (high - low) or 0.5
+    return [low - pad, high + pad]
 
 
 def _points(tables: Tables) -> list[Row]:

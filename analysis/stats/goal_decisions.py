@@ -191,8 +191,7 @@ def look(
     index = [list(systems).index(name) for name in goal.systems]
     boundary = boundary_of(goal, scale)
     contrasts = _contrasts(goal, len(systems), index)
-    error = pair_error(goal.kind, len(goal.systems), 1 - goal.confidence)
-    grades = _grades(goal, means, boundary, index)
+    grades = _grades(goal, means, boundary, index, scale)
     if goal.kind == GoalKind.WIDTH:
         comparisons: tuple[Comparison, ...] = ()
         assert goal.width is not None
@@ -202,7 +201,7 @@ def look(
         estimate = np.array([contrast @ _finite(means.grade) for contrast in contrasts])
         known = np.array([not np.isnan(means.grade[contrast != 0]).any() for contrast in contrasts])
         spread = np.where(known, [means.variance(contrast) for contrast in contrasts], np.nan)
-        comparisons = _comparisons(goal, boundary, estimate, spread, means.freedom, error)
+        comparisons = _comparisons(goal, boundary, estimate, spread, means.freedom, scale)
         p = boundary.p(estimate - goal.margin, spread, means.freedom)
         code = int(decide(goal, difference=estimate, p=p, topics=means.topics, judges=means.judges))
         answer = _answer(goal, code, means.grade[index])
@@ -222,29 +221,40 @@ def _contrasts(goal: Goal, systems: int, index: Sequence[int]) -> Floats:
     return np.array([unit[first] - unit[second] for first, second in combinations(index, 2)])
 
 
-def _grades(goal: Goal, means: SystemMeans, boundary: Boundary, index: Sequence[int]) -> tuple[MeanGrade, ...]:
+def _grades(
+    goal: Goal, means: SystemMeans, boundary: Boundary, index: Sequence[int], scale: float
+) -> tuple[MeanGrade, ...]:  # fmt: skip
     """Return the mean grades; all their intervals together hold with the goal's confidence."""
     unit = np.eye(len(means.grade))
     spread = np.array([means.variance(unit[each]) for each in index])
     reach = boundary.reach(spread, means.freedom, (1 - goal.confidence) / len(index))
     return tuple(
-        MeanGrade(name, float(means.grade[each]), *_ends(float(means.grade[each]), float(half)))
+        MeanGrade(name, float(means.grade[each]), *_ends(float(means.grade[each]), float(half), 1.0, scale))
         for name, each, half in zip(goal.systems, index, reach, strict=True)
     )
 
 
-def _ends(value: float, reach: float) -> tuple[float, float]:
-    return (value - reach, value + reach) if np.isfinite(reach) else (float("nan"), float("nan"))
+def _ends(value: float, reach: float, least: float, most: float) -> tuple[float, float]:
+    """Return the ends of an interval within the possible values; NaN without an interval."""
+    if not np.isfinite(reach):
+        return float("nan"), float("nan")
+    return max(value - reach, least), min(value + reach, most)
 
 
 def _comparisons(
-    goal: Goal, boundary: Boundary, estimate: Floats, spread: Floats, freedom: float, error: float
+    goal: Goal, boundary: Boundary, estimate: Floats, spread: Floats, freedom: float, scale: float
 ) -> tuple[Comparison, ...]:
+    error = pair_error(goal.kind, len(goal.systems), 1 - goal.confidence)
     p = boundary.p(estimate - goal.margin, spread, freedom)
     adjusted = holm(p) if goal.kind == GoalKind.RANKING else np.minimum(p * (1 - goal.confidence) / error, 1.0)
     reach = boundary.reach(spread, freedom, error)
     return tuple(
-        Comparison(*names, float(value) if np.isfinite(half) else float("nan"), *_ends(float(value), half), float(each))
+        Comparison(
+            *names,
+            float(value) if np.isfinite(half) else float("nan"),
+            *_ends(float(value), half, 1 - scale, scale - 1),
+            float(each),
+        )
         for names, value, half, each in zip(
             combinations(goal.systems, 2), estimate, reach.tolist(), adjusted, strict=True
         )

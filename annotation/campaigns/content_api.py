@@ -326,7 +326,7 @@ class GoalRow(serializers.Serializer[Campaign]):
         """Return the goal of a campaign."""
         goal: CampaignGoal | None = goals.find_goal(instance)
         if goal is None:
-            unset = {"kind": None, "dimension": None, "systems": [], "margin": 0.0, "width": None}
+            unset: dict[str, Any] = {"kind": None, "dimension": None, "systems": [], "margin": 0.0, "width": None}
             return {**unset, "confidence": 0.95, "closes_campaign": False}
         columns = ("kind", "systems", "margin", "width", "confidence", "closes_campaign")
         return {"dimension": goal.dimension.name} | {name: getattr(goal, name) for name in columns}

@@ -377,22 +377,22 @@ def questions_of_rows(rows: Sequence[QuestionRow]) -> list[QuestionTerms]:
     ]
 
 
-NO_GOAL: Final = ""
+NO_GOAL: Final = "none"
 
 
 class GoalForm(forms.Form):
     """What a campaign is to find out, if anything. After the first look, only whether it is closed can change."""
 
     kind = forms.ChoiceField(
-        label="Question", required=False, widget=forms.RadioSelect,
+        label="Question", widget=forms.RadioSelect,
         choices=((NO_GOAL, "No goal: collect all planned judgments"), *GoalKind.choices),
     )  # fmt: skip
     dimension = forms.ChoiceField(label="Dimension", required=False)
     systems = forms.MultipleChoiceField(
         label="Systems", required=False, widget=forms.CheckboxSelectMultiple,
-        help_text="Two or more. All people count as one system. Not used to compare two systems.",
+        help_text="Two or more. All people count as one system.",
     )  # fmt: skip
-    first = forms.ChoiceField(label="Is this system better", required=False, help_text="To compare two systems.")
+    first = forms.ChoiceField(label="Is this system better", required=False)
     second = forms.ChoiceField(label="than this one", required=False)
     margin = forms.FloatField(
         label="by more than this many grades", required=False, min_value=0, max_value=goals.MOST_GRADES,
@@ -400,7 +400,7 @@ class GoalForm(forms.Form):
     )  # fmt: skip
     width = forms.FloatField(
         label="Width of each interval in grades", required=False, min_value=0.01, max_value=goals.MOST_GRADES,
-        help_text="Only for mean grades to a given width.",
+        help_text="From its lower to its upper end, on the same scale.",
     )  # fmt: skip
     confidence = forms.FloatField(
         label="Confidence (%)", min_value=51, max_value=99.99, required=False,
@@ -411,11 +411,8 @@ class GoalForm(forms.Form):
         help_text="Nobody gets a new questionnaire then. People who have one can finish it and are paid.",
     )  # fmt: skip
 
-    def __init__(
-        self, campaign: Campaign, goal: CampaignGoal | None, *args: Any, is_fixed: bool = False, **kwargs: Any
-    ):
-        self.goal = goal
-        super().__init__(*args, initial=_initial_goal(goal), **kwargs)
+    def __init__(self, campaign: Campaign, goal: CampaignGoal | None, data: Any = None, *, is_fixed: bool = False):
+        super().__init__(data, initial=_initial_goal(goal))
         known = goals.systems_of(campaign.study)
         systems = [(name, goals.label_of(name)) for name in dict.fromkeys([*known, *(goal.systems if goal else ())])]
         dimensions = [(each.name, each.label) for each in campaign_questions.questions_of(campaign)]
@@ -428,12 +425,13 @@ class GoalForm(forms.Form):
 
     @property
     def sections(self) -> list[FormSection]:
-        """All fields, in one section for each kind of entry."""
+        """All fields, by the question that needs them."""
+        two, width = "Comparison of two systems", "Width of intervals"
         return [
             FormSection("question", "Question", [self["kind"], self["dimension"]]),
-            FormSection(
-                "systems", "Systems", [self[name] for name in ("systems", "first", "second", "margin", "width")]
-            ),
+            FormSection("systems", "Systems", [self["systems"]], help="For all questions but the comparison of two."),
+            FormSection("comparison", two, [self[name] for name in ("first", "second", "margin")]),
+            FormSection("intervals", width, [self["width"]], help="Only if you ask for mean grades."),
             FormSection("decision", "Decision", [self["confidence"], self["closes_campaign"]]),
         ]
 
@@ -441,7 +439,7 @@ class GoalForm(forms.Form):
     def terms(self) -> goals.GoalTerms | None:
         """The entered goal; None if there is to be none."""
         data = self.cleaned_data
-        if not data["kind"]:
+        if data["kind"] == NO_GOAL:
             return None
         is_comparison, is_width = data["kind"] == GoalKind.BETTER, data["kind"] == GoalKind.WIDTH
         return goals.GoalTerms(
