@@ -76,6 +76,11 @@ urlpatterns = [
     path("studies/<slug:slug>/planner/<uuid:key>/", planning_views.show_progress, name="planner_progress"),
     path("studies/<slug:slug>/planner/<uuid:key>/use/", planning_views.use, name="planner_use"),
     path("studies/<slug:slug>/planner/<uuid:key>/chart.<slug:form>", planning_views.chart, name="planner_chart"),
+    path(
+        "studies/<slug:slug>/campaigns/<int:campaign_id>/goal/chart.<slug:form>",
+        planning_views.goal_chart,
+        name="campaign_goal_chart",
+    ),
     path("studies/<slug:slug>/experiments/", experiments_views.listing, name="experiments"),
     path("studies/<slug:slug>/experiments/compare/", experiments_views.compare, name="experiments_compare"),
     path("studies/<slug:slug>/experiments/new/<slug:name>/", experiments_views.new, name="experiment_new"),

@@ -17,7 +17,7 @@ class AnnotationConfig(AppConfig):
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, payments, platform_status
         from annotation.llm_judges import judge_run
-        from annotation.progress import answer_tallies, closure, figures, services
+        from annotation.progress import answer_tallies, closure, figures, goal_looks, services
         from annotation.progress.campaign_summary import judging_part, spending_line, study_card
         from annotation.quality.screening import queue
         from crowdrag.jobs import schedules
@@ -38,6 +38,7 @@ class AnnotationConfig(AppConfig):
         register_card(order=20, template="annotation/progress/_study_card.html", context=study_card)
         judgment_importers.register()
         judge_run.register_kinds()
+        goal_looks.register_kind()
         invariants.register_all()
         activities.register_activities(claims.PREFIX, activity.activities_of)
         register_source("judging", payments.earned)
@@ -46,5 +47,6 @@ class AnnotationConfig(AppConfig):
         platform_status.register()
         schedules.register("annotation.leases", lambda now: leases.expire(now=now), timedelta(minutes=1))
         schedules.register("annotation.live", lambda now: services.refresh_due(now=now), timedelta(minutes=1))
+        schedules.register("annotation.goals", lambda now: goal_looks.refresh_due(now=now), timedelta(minutes=1))
         schedules.register("annotation.figures", lambda now: figures.refresh_due(now=now), timedelta(minutes=1))
         schedules.register("annotation.tallies", lambda now: answer_tallies.refresh_due(now=now), timedelta(minutes=1))

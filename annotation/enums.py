@@ -37,6 +37,23 @@ class CampaignState(models.TextChoices):
     CLOSED = "CLOSED", "closed"
 
 
+class GoalKind(models.TextChoices):
+    """What a campaign is to find out; the values are those of `analysis.stats.goals`."""
+
+    BEST = "best", "Which of these systems is best?"
+    BETTER = "better", "Is one system better than another by more than a margin?"
+    RANKING = "ranking", "How do these systems rank?"
+    WIDTH = "width", "What are their mean grades, to a given width?"
+
+
+class GoalOutcome(models.TextChoices):
+    """What is known about a goal; the values are those of `analysis.stats.sequential`."""
+
+    DECIDED = "decided", "decided"
+    UNDECIDED = "undecided", "undecided"
+    OUT_OF_REACH = "out_of_reach", "out of reach"
+
+
 class AssignmentState(models.TextChoices):
     """State of one questionnaire assigned to one participant."""
 

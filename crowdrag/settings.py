@@ -334,6 +334,8 @@ SPECTACULAR_SETTINGS = {
         "ItemsJudgedEnum": "annotation.llm_judges.stimuli.ItemSelection",
         "AnswerOutcomeEnum": "writing.enums.AnswerOutcome",
         "JudgingOutcomeEnum": "annotation.enums.JudgingOutcome",
+        "GoalKindEnum": "annotation.enums.GoalKind",
+        "GoalOutcomeEnum": "annotation.enums.GoalOutcome",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -124,6 +124,8 @@ TABLES: tuple[ArchiveTable, ...] = (
     ArchiveTable("instructions", annotation.Instructions),
     ArchiveTable("campaigns", annotation.Campaign, instead={"state": _CLOSED_ELSEWHERE}),
     ArchiveTable("campaign_dimensions", annotation.CampaignDimension, "campaign__study"),
+    ArchiveTable("campaign_goals", annotation.CampaignGoal, "campaign__study"),
+    ArchiveTable("goal_looks", annotation.GoalLook, "campaign__study"),
     ArchiveTable("pairs", annotation.Pair),
     ArchiveTable("items", annotation.Item, "campaign__study"),
     ArchiveTable("questionnaires", annotation.Questionnaire, "campaign__study"),

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.campaign_types.registry import ASKING_AGAIN
 from annotation.enums import CampaignState, Judges
-from annotation.models import Campaign, CampaignDimension, Dimension, Instructions, JudgingPrompt
+from annotation.models import Campaign, CampaignDimension, CampaignGoal, Dimension, Instructions, JudgingPrompt
 from crowdrag.jobs import kinds, lifecycle
 from crowdrag.jobs.models import Run
 from crowdrag.studies.enums import ParticipantKind
@@ -118,6 +118,7 @@ def _copy_campaigns(source: Study, copier: "_Copier", now: datetime) -> int:
         origin = copier.keys[Campaign][campaign.source_id] if campaign.source_id else None
         count += copier.copy(campaigns.filter(pk=campaign.pk), source_id=origin, design=design, **draft)
     copier.copy(CampaignDimension.objects.filter(campaign__in=copier.keys[Campaign]))
+    copier.copy(CampaignGoal.objects.filter(campaign__in=copier.keys[Campaign]))
     return count
 
 

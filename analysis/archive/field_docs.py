@@ -19,6 +19,9 @@ COMMON = {
     "holds": "The outcome of the decision.",
     "reason": "The reason.",
     "evidence": "The basis of the decision.",
+    "campaign": "The campaign.",
+    "item": "The item.",
+    "participant": "The participant.",
     "decided_at": "When it was decided. The latest decision on each question applies.",
 }
 

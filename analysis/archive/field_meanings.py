@@ -46,6 +46,34 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "The dimensions of a campaign.",
         {"campaign": "The campaign.", "dimension": "The dimension.", "position": "Its position on the page."},
     ),
+    "campaign_goals": (
+        "What campaigns are to find out about systems (docs/methods/sequential.md).",
+        {
+            "dimension": "The dimension.",
+            "kind": "best, better, ranking or width.",
+            "systems": "Participants that wrote responses; human stands for all people.",
+            "margin": "The difference of mean grades that counts.",
+            "width": "The width of each interval of a mean grade. Null: the goal is another one.",
+            "confidence": "The probability that no decision is false, over all looks.",
+            "closes_campaign": "Whether the campaign is closed when the goal is decided.",
+        },
+    ),
+    "goal_looks": (
+        "What was known about a campaign's goal as judgments came in.",
+        {
+            "at": "When.",
+            "judgments": "The judgments of the campaign that counted.",
+            "votes": "Those on the goal's dimension that compare two systems.",
+            "topics": "The topics of these votes.",
+            "judges": "The judges of these votes. 0: they were chosen, not sampled.",
+            "outcome": "decided, undecided or out_of_reach.",
+            "answer": "The answer: names of systems. Null: undecided.",
+            "comparisons": "Differences of mean grades with their intervals.",
+            "grades": "Mean grades with their intervals.",
+            "forecast": "What was expected of the open places. Null: nothing.",
+            "closed_at": "When the campaign was closed because of it. Null: it was not.",
+        },
+    ),
     "pairs": (
         ("Two responses to one topic in the order in which they are shown. The reverse order is a separate pair."),
         {"a": "The left response.", "b": "The right response."},
@@ -53,7 +81,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "items": (
         "What a campaign judges: a pair, a response, or a statement of a response with a passage that it cites.",
         {
-            "campaign": "The campaign.",
             "pair": "The pair, in pairwise campaigns.",
             "response": "The response, in pointwise and support campaigns.",
             "statement": "In support campaigns: the position of the statement in the response, from 0.",
@@ -65,7 +92,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "questionnaires": (
         "A set of items for one person.",
         {
-            "campaign": "The campaign.",
             "external_id": "The study's ID of the questionnaire.",
             "position": "Its number in the campaign, from 0, in order of assignment. Null: not assigned here.",
             "words": "Number of words to read. Null: not counted.",
@@ -75,7 +101,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Items of questionnaires in the order in which they are shown.",
         {
             "questionnaire": "The questionnaire.",
-            "item": "The item.",
             "position": "Its position.",
             "has_known_label": "Whether it is a gold item: its labels are known, to check judges.",
         },
@@ -84,7 +109,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Questionnaires assigned to participants.",
         {
             "questionnaire": "The questionnaire.",
-            "participant": "The participant.",
             "external_id": "Its name in the source, if any.",
             "state": (
                 "ASSIGNED, SUBMITTED, ACCEPTED, REJECTED, RETURNED, TIMED_OUT, WITHDRAWN or SURPLUS (submitted "
@@ -127,7 +151,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Answers to one dimension of one item, in the order as presented.",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "dimension": "The dimension.",
             "value": "The answer: on a pair -1 is A (left), 0 neither, 1 is B (right).",
             "repeat": "Number of the repetition, from 0. The first (0) is the one that counts.",
@@ -140,7 +163,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "slots": (
         "The slots of each questionnaire in campaigns that were assigned here: k rows each.",
         {
-            "campaign": "The campaign.",
             "questionnaire": "The questionnaire.",
             "number": "The number of the slot, from 0.",
             "rank": "Free slots are assigned in this order.",
@@ -171,7 +193,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Whether judges said that they are unsure about an item.",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "is_unsure": "Whether the judge is unsure. It changes nothing about how the judgments count.",
             "revision": "Number of times it was stated: 1, plus 1 for each change.",
             "stated_at": "When it was last stated.",
@@ -180,7 +201,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "known_labels": (
         "Known labels of items.",
         {
-            "item": "The item.",
             "dimension": "The dimension.",
             "value": "The label.",
             "explanation": "The explanation for judges in training.",
@@ -193,8 +213,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "practice_answers": (
         "Answers to the practice pair, which are not judgments.",
         {
-            "campaign": "The campaign.",
-            "participant": "The participant.",
             "dimension": "The dimension.",
             "value": "The answer.",
             "answered_at": "The time.",
@@ -204,7 +222,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Answers during training, which are not judgments.",
         {
             "training_item": "The training item.",
-            "participant": "The participant.",
             "dimension": "The dimension.",
             "value": "The first answer.",
             "answered_at": "The time.",
@@ -214,7 +231,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "Time on each item of an assignment, by visit (opening of the page).",
         {
             "assignment": "The assignment.",
-            "item": "The item.",
             "visit": "The visit, as a random ID.",
             "active_seconds": "Seconds with the item in view and the page in the foreground.",
             "away_seconds": "Seconds at the item with the page in the background.",
@@ -229,7 +245,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "The outcome of each prompt to a model judge, with or without a judgment.",
         {
             "participant": "The model and prompt.",
-            "item": "The item.",
             "dimension": "The dimension. Null: all at once.",
             "repeat": "Number of the repetition, from 0.",
             "outcome": "JUDGED, REFUSED, EMPTY, CUT, INVALID or FAILED (no usable answer).",
@@ -265,7 +280,6 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
     "platform_submissions": (
         "A platform's records of submissions.",
         {
-            "campaign": "The campaign.",
             "external_id": "The submission's ID.",
             "participant": "The participant. Null: not known.",
             "seconds": "The duration as measured by the platform.",

@@ -59,6 +59,8 @@ TABLES: dict[str, int] = {
     "injection_trials": 3,
     "item_confidences": 4,
     "practice_answers": 4,
+    "campaign_goals": 4,
+    "goal_looks": 4,
 }
 COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     ("items", "statement"): (4, _unknown),

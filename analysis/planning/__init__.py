@@ -6,5 +6,6 @@
 | `queries` | defaults from the study's campaigns and latest analysis |
 | `expectations` | assumptions, from an earlier analysis or as entered |
 | `compute` | costs of designs, and tables from simulations |
+| `sequential_campaigns` | campaigns that stop when they know |
 | `services` | the run |
 """

@@ -99,7 +99,7 @@ class Planner(Endpoint):
 
     @extend_schema(request=NewPlan, responses={202: RunRow})
     def post(self, request: Request, study: str) -> Response:
-        """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`) are listed among the results when it is done."""
+        """Start a plan. Its tables (`plan`, `plan_costs`, `plan_next`, `plan_goal`) are results when it is done."""
         body = self.validated(NewPlan)
         seed, known = body.pop("seed"), queries.default_parameters(self.study)
         beside = queries.alternatives(body.get("topics", known["topics"]), body.get("k", known["k"]))

@@ -13,6 +13,8 @@ from .tables import MEASURES
 PANELS = ("difference_width", "power_all", "rank_width", "power", "alpha_width", "label_accuracy")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 COLUMNS = 2
+#: The table on the page has all comparisons.
+MOST_GOAL_PANELS = 12
 
 
 def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
@@ -27,6 +29,41 @@ def chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Sp
         if any(row["measure"] == name for row in shown)
     ]
     return spec(alt.concat(*panels, columns=COLUMNS, align="all", spacing=25))
+
+
+def goal_chart(tables: Tables, labels: Labels, colours: Spec, parameters: Spec) -> Spec:
+    """A panel for each difference or mean grade: its estimate and interval by the number of votes."""
+    import altair as alt
+
+    shown = tables["campaign_goal"]
+    refuse_empty(shown)
+    names = list(dict.fromkeys(row["label"] for row in shown))
+    title = "Difference of mean grades" if shown[0]["is_difference"] else "Mean grade"
+    panels = []
+    for name in names[:MOST_GOAL_PANELS]:
+        rows = [row for row in shown if row["label"] == name]
+        base = alt.Chart(data(rows)).encode(x=alt.X("votes:Q", title="Votes", scale=alt.Scale(nice=False, zero=False)))
+        y = alt.Y("low:Q", title=title, scale=alt.Scale(domain=_domain(rows), nice=False))
+        layers = base.mark_area(opacity=0.2, color=colours["model"], clip=True).encode(y=y, y2="high:Q")
+        layers += base.mark_line(color=colours["model"]).encode(y="value:Q")
+        layers += base.mark_point(filled=True, opacity=1, size=25, color=colours["model"]).encode(y="value:Q")
+        if shown[0]["is_difference"]:
+            layers += base.mark_rule(strokeDash=[4, 3], color=colours["n"]).encode(y="mean(margin):Q", x=alt.X())
+        panels.append(
+            layers.properties(width=330, height=150, title=alt.TitleParams(name, frame="group", anchor="start"))
+        )
+    return spec(alt.concat(*panels, columns=COLUMNS, spacing=25))
+
+
+def _domain(rows: list[Row]) -> list[float]:
+    """Return the range of the intervals but those of the first quarter of the votes, which are far wider."""
+    late = [row for row in rows if row["low"] is not None and row["votes"] >= rows[-1]["votes"] / 4]
+    shown = [row[name] for row in late or rows for name in ("low", "high") if row[name] is not None]
+    if late and late[0]["is_difference"]:
+        shown.append(late[0]["margin"])
+    low, high = min(shown, default=0.0), max(shown, default=1.0)
+    pad = 0.05 * (high - low) or 0.5
+    return [low - pad, high + pad]
 
 
 def _points(tables: Tables) -> list[Row]:
@@ -98,5 +135,16 @@ FIGURES = (
         ),
         tables=("plan", "plan_costs"),
         draw=chart,
+    ),
+    Figure(
+        "campaign_goal",
+        "Estimates by number of votes",
+        (
+            "Differences of mean grades, or mean grades, by the number of votes, with intervals that hold at all looks "
+            "together. Dashed: the difference that decides."
+        ),
+        "A panel for each two systems, or each system: the estimate and its interval become narrower with more votes.",
+        tables=("campaign_goal",),
+        draw=goal_chart,
     ),
 )

@@ -161,6 +161,7 @@ def planner(run: Run | None) -> dict[str, Any]:
         "columns": [MEASURES[name] for name in SHOWN],
         "present": present | {"major": money.to_major(present["total"], present["currency"])},
         "next": _next(tables["plan_next"]),
+        "campaigns": tables["plan_goal"],
         "expected": expected,
         "is_paid": any(cost["total"] for cost in tables["plan_costs"]),
         "said": _typed_expectations(parameters),

@@ -29,13 +29,14 @@ from ..tables import table
 from ..tables.models import ResultTable
 from ..tables.rows import Row, number
 from ..tables.run_tables import PLAN
-from . import compute, expectations
+from . import compute, expectations, sequential_campaigns
 from .figures import FIGURES
 from .parameters import BadPlanError, PlanParameters
 from .tables import TABLES
 
 KIND = PLAN
 PART = "plan_part_"
+GOAL_PART = "plan_campaigns_"
 
 
 def start(*, study: Study, parameters: PlanParameters, by: User | None = None, seed: int = 0) -> Run:
@@ -99,44 +100,58 @@ def units(run: Run) -> Iterable[dict[str, Any]]:
     for number_, simulations in enumerate(parameters.rounds):
         for k, topics in parameters.points():
             yield {"round": number_, "k": k, "topics": topics, "simulations": simulations}
+    for k, topics in parameters.points():
+        yield {"is_sequential": True, "k": k, "topics": topics}
 
 
 def work(work: kinds.Work) -> Callable[[], None]:
     """Simulate and analyse studies of one design; the effect stores the results."""
     parameters, payload = PlanParameters.read(work.run.parameters), work.unit.payload
-    k, topics, count = payload["k"], payload["topics"], payload["simulations"]
+    k, topics, count = payload["k"], payload["topics"], payload.get("simulations", 1)
     work.report(0, count, "Reading the assumptions")
     try:
         expected = expectations.expectation(parameters, study_id=work.run.study_id, seed=work.run.seed)
     except (BadPlanError, BadDesignError, NoEstimateError) as error:
         raise kinds.InputRejectedError([{"message": str(error)}]) from error
-    rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
     rows: list[Row] = []
+    numbers = expectations.expectation_in_numbers(parameters, expected)
+    if payload.get("is_sequential"):
+        rows.append(
+            sequential_campaigns.row(parameters, k, topics, expected, named_rng(work.run.seed, f"goal {k} {topics}"))
+        )
+        return partial(_keep, work.run, work.unit.position, rows, numbers, prefix=GOAL_PART)
+    rng = named_rng(work.run.seed, f"plan {k} {topics} {payload['round']}")
     for done in range(count):
         work.report(done, count, f"{topics} topics, {k} judges")
         values = analyse(simulate(parameters.design(k, topics), expected, rng), rng)
         rows.append({"k": k, "topics": topics} | {name: number(values[name]) for name in MEASURES})
-    return partial(_keep, work.run, work.unit.position, rows, expectations.expectation_in_numbers(parameters, expected))
+    return partial(_keep, work.run, work.unit.position, rows, numbers)
 
 
-def _keep(run: Run, position: int, rows: list[Row], expected: dict[str, Any]) -> None:
-    ResultTable.objects.create(run=run, name=f"{PART}{position}", rows=rows)
+def _keep(run: Run, position: int, rows: list[Row], expected: dict[str, Any], prefix: str = PART) -> None:
+    ResultTable.objects.create(run=run, name=f"{prefix}{position}", rows=rows)
     lifecycle.note(run=run, summary={"expected": expected})
 
 
 def finish(run: Run) -> None:
     """Combine the parts into the final tables."""
-    tables = compute.tables(PlanParameters.read(run.parameters), _parts(run))
+    tables = _computed(run)
     ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in tables.items())
-    ResultTable.objects.filter(run=run, name__startswith=PART).delete()
+    for prefix in (PART, GOAL_PART):
+        ResultTable.objects.filter(run=run, name__startswith=prefix).delete()
 
 
 def tables(run: Run) -> compute.Tables:
     """Return the tables of a run: the final ones, or those from the simulations so far."""
     stored = dict(
-        ResultTable.objects.filter(run=run, name__in=("plan", "plan_costs", "plan_next")).values_list("name", "rows")
+        ResultTable.objects.filter(run=run, name__in=[each.name for each in TABLES]).values_list("name", "rows")
     )
-    return stored or compute.tables(PlanParameters.read(run.parameters), _parts(run))
+    return {"plan_goal": []} | stored if stored else _computed(run)
+
+
+def _computed(run: Run) -> compute.Tables:
+    tables = compute.tables(PlanParameters.read(run.parameters), _parts(run, PART))
+    return tables | {"plan_goal": sorted(_parts(run, GOAL_PART), key=lambda row: (row["k"], row["topics"]))}
 
 
 def progress_mark(run: Run) -> int:
@@ -144,10 +159,10 @@ def progress_mark(run: Run) -> int:
     return ResultTable.objects.filter(run=run).count()
 
 
-def _parts(run: Run) -> list[Row]:
+def _parts(run: Run, prefix: str) -> list[Row]:
     """Return the simulation results in the order of units, regardless of the order of completion."""
-    kept = ResultTable.objects.filter(run=run, name__startswith=PART).values_list("name", "rows")
-    in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(PART)))
+    kept = ResultTable.objects.filter(run=run, name__startswith=prefix).values_list("name", "rows")
+    in_order = sorted(kept, key=lambda part: int(part[0].removeprefix(prefix)))
     return [row for _name, part in in_order for row in part]
 
 

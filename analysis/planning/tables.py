@@ -100,8 +100,64 @@ PLAN_NEXT = Table(
     },
 )
 
+PLAN_GOAL = Table(
+    "plan_goal",
+    "Campaigns that stop when decided",
+    (
+        "What a campaign needs until it is decided whose responses are better on a dimension, people's or models', if "
+        "it is looked at after each questionnaire, against the fixed design that is right as often. Means over "
+        "simulated campaigns with a balanced random order of pairs. Amounts are in minor units."
+    ),
+    (
+        JUDGES,
+        TOPICS,
+        Column("present", "Current design"),
+        Column("power", "Decided rightly", 3),
+        Column("wrong", "Decided wrongly", 3),
+        Column("questionnaires", "Questionnaires until decided", 1),
+        count("most", "Planned questionnaires"),
+        count("cost", "Cost until decided"),
+        Column("fixed", "Questionnaires of a fixed design of equal power", 1),
+        count("fixed_cost", "Its cost"),
+        Column("saved", "Saved", 2),
+        count("campaigns", "Campaigns"),
+        Column("currency", "Currency"),
+    ),
+    meanings={
+        "k, topics, present": "the design; whether it is the current design",
+        "power, wrong": "share of simulated campaigns that decide rightly, and wrongly; the others stay undecided",
+        "questionnaires, cost": "mean until decided, all of them where undecided; `cost` in minor units of `currency`",
+        "most": "all questionnaires of the design, each judge's counted",
+        "fixed, fixed_cost": "those with which the fixed design decides rightly as often",
+        "saved": "share of the fixed design's questionnaires that is saved; negative if more are needed",
+        "campaigns": "number of simulated campaigns",
+    },
+)
+
+CAMPAIGN_GOAL = Table(
+    "campaign_goal",
+    "Goal of a campaign",
+    "Estimates of a campaign's goal by number of votes. The intervals hold at all looks together.",
+    (
+        Column("label", "Estimate"),
+        count("votes", "Votes"),
+        estimate("value", "Value", n="votes", digits=2),
+        Column("margin", "Margin", 2),
+        Column("is_difference", "Difference"),
+    ),
+    about="The rows of the chart on a campaign's page; the table of looks is `goal_looks` in archives.",
+    meanings={
+        "label": "two systems of which mean grades are compared, or one system",
+        "votes": "number of votes at that look",
+        "value, low, high": "difference of mean grades, or mean grade, with its interval",
+        "margin, is_difference": "the difference that decides; whether it is a difference",
+    },
+)
+
 TABLES = (
     PLAN,
     PLAN_COSTS,
     PLAN_NEXT,
+    PLAN_GOAL,
+    CAMPAIGN_GOAL,
 )

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.campaigns.problems import CampaignProblem
 from annotation.models import Campaign
+from annotation.progress import goal_progress
 from crowdrag.jobs.models import Run
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
@@ -93,6 +94,24 @@ def chart(request: HttpRequest, study: Study, key: uuid.UUID, form: str) -> Http
         raise Http404("There is no such chart.")
     try:
         spec = figure.specification_of_rows(study, "plan", theme, services.tables(run), run.parameters, size)
+    except figure.EmptyChartError as error:
+        raise Http404(str(error)) from None
+    response = HttpResponse(renderer.draw(spec, form), content_type=renderer.MEDIA_TYPES[form])
+    patch_cache_control(response, private=True, max_age=3600 if "of" in request.GET else 0)
+    return response
+
+
+@study_page(Role.VIEWER)
+@require_safe
+def goal_chart(request: HttpRequest, study: Study, campaign_id: int, form: str) -> HttpResponse:
+    """Send the chart of a campaign's goal; `?of=` changes when judgments are looked at again."""
+    campaign = get_object_or_404(Campaign, study=study, pk=campaign_id)
+    theme, size = request.GET.get("theme", "light"), request.GET.get("size", "paper")
+    if not figure.is_known("campaign_goal", theme, form, size):
+        raise Http404("There is no such chart.")
+    rows = {"campaign_goal": goal_progress.chart_rows(campaign)}
+    try:
+        spec = figure.specification_of_rows(study, "campaign_goal", theme, rows, {}, size)
     except figure.EmptyChartError as error:
         raise Http404(str(error)) from None
     response = HttpResponse(renderer.draw(spec, form), content_type=renderer.MEDIA_TYPES[form])

@@ -285,6 +285,32 @@ def preferred(design: Design, expected: Expectation) -> float:
     return model / (model + human)
 
 
+def win_share(design: Design, expected: Expectation) -> float:
+    """Return how often a model's response wins against a person's by the true labels; a tie is half a win."""
+    t, spread = threshold(design, expected), across(expected)
+    return (1 + _better(expected.effect, spread, t) - _better(-expected.effect, spread, t)) / 2
+
+
+def with_grade_difference(design: Design, expected: Expectation, difference: float) -> Expectation:
+    """Return the expectation with the effect at which mean grades differ this much by the true labels.
+
+    Grades are those of `analysis.stats.sequential`: responses times the share of wins between two systems.
+
+    Raises
+    ------
+    BadDesignError
+        If the difference is as large as grades allow, or larger.
+    """
+    bound = _FAR + 12 * across(expected)
+
+    def excess(effect: float) -> float:
+        return design.responses * (win_share(design, replace(expected, effect=effect)) - 0.5) - difference
+
+    if not excess(-bound) < 0 < excess(bound):
+        raise BadDesignError(f"mean grades of {design.responses} responses cannot differ by {difference}")
+    return replace(expected, effect=float(scipy.optimize.brentq(excess, -bound, bound)))
+
+
 def with_preferred(design: Design, expected: Expectation, share: float) -> Expectation:
     """Return the expectation with the effect at which `preferred` equals this share.
 

@@ -159,7 +159,9 @@ def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     In a sample of pairs, each response appears about equally often: neighbours on a ring come first, then responses at
     distance two, and so on.
     """
-    edges = np.array(sorted(combinations(range(design.responses), 2), key=lambda edge: _apart(edge, design.responses)))
+    edges = np.array(
+        sorted(combinations(range(design.responses), 2), key=lambda edge: ring_distance(edge, design.responses))
+    )
     kept_edges = edges[: design.pairs_per_topic]
     order = np.argsort(rng.random((design.topics, design.responses)), axis=1)
     first = order[:, kept_edges[:, 0]].ravel()
@@ -174,7 +176,8 @@ def _pairs(design: Design, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     return np.r_[topic, topic[twice]], np.r_[first, second[twice]], np.r_[second, first[twice]]
 
 
-def _apart(edge: tuple[int, int], responses: int) -> tuple[int, int]:
+def ring_distance(edge: tuple[int, int], responses: int) -> tuple[int, int]:
+    """Return the distance of two responses on a ring, by which pairs are chosen, and the first of them."""
     distance = edge[1] - edge[0]
     return min(distance, responses - distance), edge[0]
 

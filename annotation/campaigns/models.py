@@ -9,7 +9,7 @@ from crowdrag.studies.models import ConsentText, Study, Versioned
 from crowdrag.studies.study.models import count_of
 from writing.models import Response, RetrievedPassage, Topic
 
-from ..enums import CampaignKind, CampaignState, Inference, Judges
+from ..enums import CampaignKind, CampaignState, GoalKind, GoalOutcome, Inference, Judges
 
 
 class Instructions(Versioned):
@@ -220,6 +220,68 @@ class CampaignDimension(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "dimension"], name="campaign_asks_a_dimension_once"),
             models.UniqueConstraint(fields=["campaign", "position"], name="campaign_dimension_position_unique"),
+        ]
+
+
+class CampaignGoal(models.Model):
+    """What a campaign is to find out about systems on one dimension (docs/methods/sequential.md).
+
+    `systems` are pseudonyms or names of participants; "human" stands for all people.
+    """
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="goal")
+    dimension = models.ForeignKey(Dimension, models.PROTECT, related_name="+")
+    kind = models.CharField("Question", max_length=10, choices=GoalKind.choices, default=GoalKind.BEST)
+    systems = models.JSONField("Systems")
+    margin = models.FloatField("Margin in grades", default=0.0)
+    width = models.FloatField("Width of each interval in grades", null=True, blank=True)
+    confidence = models.FloatField("Confidence", default=0.95)
+    closes_campaign = models.BooleanField("Close the campaign when decided", default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=GoalKind.values), name="campaign_goal_kind_known"),
+            models.CheckConstraint(condition=models.Q(margin__gte=0), name="campaign_goal_margin_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(kind=GoalKind.WIDTH, width__gt=0)
+                | (~models.Q(kind=GoalKind.WIDTH) & models.Q(width__isnull=True)),
+                name="campaign_goal_width_if_asked",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(confidence__gt=0.5, confidence__lt=1), name="campaign_goal_confidence_possible"
+            ),
+        ]
+
+
+class GoalLook(models.Model):
+    """What was known about a campaign's goal at one time. Looks are added and never changed.
+
+    `judgments` are all of the campaign that counted, `votes` those on the goal's dimension that compare two systems.
+    `comparisons`, `grades` and `forecast` are those of `analysis.stats.goal_decisions.Look`.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="goal_looks")
+    at = models.DateTimeField()
+    judgments = models.PositiveIntegerField()
+    votes = models.PositiveIntegerField()
+    topics = models.PositiveIntegerField()
+    judges = models.PositiveIntegerField()
+    outcome = models.CharField(max_length=12, choices=GoalOutcome.choices)
+    answer = models.JSONField(null=True)
+    comparisons = models.JSONField()
+    grades = models.JSONField()
+    forecast = models.JSONField(null=True)
+    # When the campaign was closed because of this look.
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "at"], name="goal_look_once_at_a_time"),
+            models.CheckConstraint(condition=models.Q(outcome__in=GoalOutcome.values), name="goal_look_outcome_known"),
+            models.CheckConstraint(
+                condition=models.Q(closed_at__isnull=True) | models.Q(outcome=GoalOutcome.DECIDED),
+                name="goal_look_closes_if_decided",
+            ),
         ]
 
 

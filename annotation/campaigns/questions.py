@@ -14,7 +14,7 @@ from writing.corpus.imports import bulk
 
 from ..campaign_types.registry import item_type, type_of
 from ..enums import CampaignState, Judges
-from ..models import Campaign, CampaignDimension, Dimension
+from ..models import Campaign, CampaignDimension, CampaignGoal, Dimension
 from . import default_texts, questionnaires
 from .problems import BadCampaign, NotDraft
 
@@ -84,11 +84,17 @@ def change_questions(*, campaign: Campaign, terms: Sequence[QuestionTerms], now:
 
 
 def set_questions(campaign: Campaign, rows: Sequence[Dimension]) -> None:
-    """Set a campaign's questions to these versions in this order."""
+    """Set a campaign's questions to these versions in this order; its goal follows the question of the same name."""
     campaign.campaign_dimensions.all().delete()
     CampaignDimension.objects.bulk_create(
         CampaignDimension(campaign=campaign, dimension=row, position=position) for position, row in enumerate(rows)
     )
+    for goal in CampaignGoal.objects.select_related("dimension").filter(campaign=campaign):
+        if (row := next((row for row in rows if row.name == goal.dimension.name), None)) is None:
+            goal.delete()
+        else:
+            goal.dimension = row
+            goal.save(update_fields=["dimension"])
 
 
 def problems_of(campaign: Campaign, terms: Sequence[QuestionTerms]) -> list[str]:

@@ -22,7 +22,7 @@ from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import claims
 from ..models import Assignment, Campaign, Instructions, Item, Judgment, KnownLabel, TrainingItem
 from ..quality import known_labels
-from . import default_texts, questionnaires, questions
+from . import default_texts, goals, questionnaires, questions
 from .design import PICKED, Design, check_design, dump_design, read_design
 from .problems import BadCampaign, NotDraft
 
@@ -298,7 +298,7 @@ LONGEST_NAME: Final = 100
 
 @transaction.atomic
 def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Campaign:
-    """Create a draft with the same terms, design, questions, texts and known labels, but no questionnaires.
+    """Create a draft with the same terms, design, questions, texts, goal and known labels, but no questionnaires.
 
     Parameters
     ----------
@@ -320,6 +320,7 @@ def clone_campaign(*, campaign: Campaign, name: str = "", now: datetime) -> Camp
     copy.save(update_fields=["design", "instructions", "consent_text"])
     questions.set_questions(copy, questions.questions_of(campaign))
     _copy_known(campaign, copy)
+    goals.copy_goal(campaign, copy)
     return copy
 
 

@@ -11,7 +11,7 @@ from ..campaign_types.registry import item_type, type_of
 from ..enums import CampaignState
 from ..models import Campaign, TrainingItem
 from ..quality import practice
-from . import questions
+from . import goals, questions
 from .design import LEAST, PICKED, Design, read_design
 from .forecasts import Forecast
 
@@ -89,6 +89,16 @@ def _of_checks(campaign: Campaign) -> Iterator[SetupCard]:
     else:
         text += "a practice pair before the first one." if practice.applies(campaign) else "no training."
     yield SetupCard("checks", "Checks and training", text, _url(campaign, "campaign_checks"))
+    if goals.may_have_goal(campaign):
+        yield SetupCard("goal", "Goal", _goal(campaign), _url(campaign, "campaign_goal"), changes_later=True)
+
+
+def _goal(campaign: Campaign) -> str:
+    goal = goals.find_goal(campaign)
+    if goal is None:
+        return "None. All planned judgments are collected."
+    closes = "The campaign is closed" if goal.closes_campaign else "The campaign stays open"
+    return f"{goals.describe(goal)} On “{goal.dimension.label}”. {closes} when decided."
 
 
 def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:

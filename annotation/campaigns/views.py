@@ -32,6 +32,7 @@ from . import (
     default_texts,
     design,
     forecasts,
+    goals,
     launch,
     precision,
     questionnaires,
@@ -40,7 +41,7 @@ from . import (
     setup_cards,
 )
 from . import forms as campaign_forms
-from .forms import CampaignForm, ConsentForm, InstructionsForm, NewForm
+from .forms import CampaignForm, ConsentForm, GoalForm, InstructionsForm, NewForm
 from .problems import BadCampaign, CampaignProblem
 
 SECTION = "judging"
@@ -299,6 +300,24 @@ def consent(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     ):
         return _back(request, campaign)
     return _text(request, campaign, form, {"title": "Consent", "held": held, "licences": LICENCES})
+
+
+@of_people()
+def goal(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Set what a campaign is to find out; judges do not see it."""
+    if not goals.may_have_goal(campaign):
+        raise Http404("Only campaigns in which people compare pairs can have a goal.")
+    is_fixed = campaign.goal_looks.exists()
+    form = GoalForm(campaign, goals.find_goal(campaign), _posted(request), is_fixed=is_fixed)
+    if request.method == "POST" and form.is_valid():
+        terms = form.terms
+        save = (lambda: goals.set_goal(campaign=campaign, terms=terms)) if terms else (
+            lambda: goals.remove_goal(campaign=campaign)
+        )  # fmt: skip
+        if _saved(form, save):
+            return _back(request, campaign)
+    context = {"campaign": campaign, "form": form, "is_fixed": is_fixed, "section": SECTION}
+    return render(request, "annotation/campaigns/goal.html", context, status=422 if form.errors else 200)
 
 
 @of_people()

@@ -16,6 +16,7 @@ from . import queries
 from . import wages as progress_wages
 from .campaign_rows import CampaignRows
 from .costs import Spending
+from .goal_progress import GoalProgress, goal_progress
 from .queries import Rate, StateCounts
 from .time_left import Pace
 
@@ -58,6 +59,7 @@ class Overview:
     spending: Spending
     pace: Pace | None
     agreement: list[DimensionAgreement]
+    goal: GoalProgress | None
     kept_at: datetime | None
 
     @property
@@ -98,7 +100,8 @@ class Overview:
         """A hash of everything shown, so that the page is updated only if it has changed."""
         terms = (self.campaign.state, self.campaign.k, self.campaign.wage_floor, self.campaign.minutes)
         rows = self.kept_at or self.rows.assignments
-        shown = (terms, rows, self.whole, self.stages, self.spending, self.computed_at)
+        goal = self.goal.mark if self.goal else None
+        shown = (terms, rows, self.whole, self.stages, self.spending, self.computed_at, goal)
         return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
 
 
@@ -117,6 +120,7 @@ def overview(campaign: Campaign, now: datetime) -> Overview:
         spending=figures.spending,
         pace=figures.pace,
         agreement=agreement(campaign),
+        goal=goal_progress(campaign, figures.whole),
         kept_at=kept_at,
     )
 

@@ -5,14 +5,26 @@ from uuid import uuid4
 
 from django.db import transaction
 
-from annotation.enums import AssignmentState, CampaignKind, CampaignState, Inference, Judges, JudgingOutcome, Spot
+from annotation.enums import (
+    AssignmentState,
+    CampaignKind,
+    CampaignState,
+    GoalKind,
+    GoalOutcome,
+    Inference,
+    Judges,
+    JudgingOutcome,
+    Spot,
+)
 from annotation.models import (
     Assignment,
     AssignmentDecision,
     AssignmentPayment,
     AssignmentTransition,
     AttentionCheck,
+    CampaignGoal,
     CheckAnswer,
+    GoalLook,
     InjectionTrial,
     ItemConfidence,
     ItemTime,
@@ -56,6 +68,11 @@ def handed_out(study: Study, person: Participant, member: User, hostile: str) ->
         _given(made, sheet if number < 4 else other, people[number], state, member, hostile)
     dimension = made.dimensions[0]
     LiveAgreement.objects.create(campaign=made.campaign, dimension=dimension, items=1, judgments=2, computed_at=NOW)
+    CampaignGoal.objects.create(campaign=made.campaign, dimension=dimension, kind=GoalKind.BEST, systems=["human", "x"])
+    GoalLook.objects.create(
+        campaign=made.campaign, at=NOW, judgments=2, votes=2, topics=1, judges=1, outcome=GoalOutcome.DECIDED,
+        answer=["human"], comparisons=[{"first": "human", "second": "x", "difference": 1.5}], grades=[], closed_at=NOW,
+    )  # fmt: skip
     LiveCompetence.objects.create(
         campaign=made.campaign, participant=person, dimension=dimension, spam_probability=0.5, judgments=2,
         computed_at=NOW,

@@ -160,7 +160,7 @@ def test_queries_do_not_grow(count, django_assert_num_queries) -> None:
     here = open_campaign.world(topics=count, k=2)
     for number in range(count):
         screened.handed_in(here, start=NOW + number * MINUTE)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         overview.overview(here.campaign, NOW)
 
 

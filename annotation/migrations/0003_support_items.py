@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0001_initial'),
+        ('annotation', '0002_campaign_goals'),
         ('studies', '0001_initial'),
         ('writing', '0001_initial'),
     ]
