@@ -22,6 +22,7 @@ from .judging.models import (
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
+from .policies.models import AssignmentChoice, PolicyState
 from .progress.models import AnswerTally, JudgmentSums, LiveAgreement, LiveCompetence, ProgressFigures
 from .quality.models import (
     AttentionCheck,
@@ -36,6 +37,7 @@ from .quality.models import (
 __all__ = [
     "AnswerTally",
     "Assignment",
+    "AssignmentChoice",
     "AssignmentDecision",
     "AssignmentPayment",
     "AssignmentTransition",
@@ -58,6 +60,7 @@ __all__ = [
     "LiveCompetence",
     "Pair",
     "PlatformSubmission",
+    "PolicyState",
     "PracticeAnswer",
     "ProgressFigures",
     "Questionnaire",

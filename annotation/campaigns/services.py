@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+import numpy as np
 from django.db import transaction
 
 from crowdrag.assignments.terms import set_terms
@@ -20,6 +21,7 @@ from writing.models import Style, Topic
 from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import claims
 from ..models import Assignment, Campaign, Instructions, Item, Judgment, KnownLabel, TrainingItem
+from ..policies import services as policy_services
 from ..quality import known_labels
 from . import default_texts, questionnaires, questions
 from .design import PICKED, Design, check_design, dump_design, read_design
@@ -131,6 +133,8 @@ def change_terms(
             bulk.lock_imports(campaign.study)
             campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
     campaign.save()
+    if campaign.policy != before["policy"]:
+        policy_services.refresh(campaign=campaign, now=now, rng=np.random.default_rng())
     return campaign
 
 

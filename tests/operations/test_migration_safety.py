@@ -26,7 +26,7 @@ RELEASED = dict.fromkeys(
         "analysis", "operations", "mail", "payments",
     ),
     "0001_initial",
-)  # fmt: skip
+) | {"annotation": "0002_assignment_policies"}  # fmt: skip
 LATER = """
 from django.db import migrations
 
