@@ -117,7 +117,7 @@ def until_decided(
             taken = k - np.bincount(slot_sheet, weights=is_free, minlength=sheets).astype(np.int64)
             pool = campaign.pool(taken, item, 1.0 - label, known)
             by_chance = Circle.of(policies.balanced_weights(pool), is_free, rng)
-            position = {tier: by_chance for tier in judge_tiers.Tier}
+            position = dict.fromkeys(judge_tiers.Tier, by_chance)
             if policy.score is not None and done:
                 position = {
                     tier: Circle.of(policies.slot_weights(score**gamma, pool), is_free, rng)

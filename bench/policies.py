@@ -29,6 +29,8 @@ SHARES = (0.4, 0.6, 0.8)
 CONTROL = 0.1
 #: Votes between two looks of a policy, and votes by which a judge becomes known.
 EVERY, TRIAL = 100, 5
+#: Judges who are at work at the same time.
+AT_WORK = 40
 #: Two standard errors below random are within what chance explains.
 ERRORS = 2.0
 
@@ -101,38 +103,37 @@ class Replay:
         return np.array(chosen)
 
     def by_judges(self, size: int, rng: np.random.Generator, *, is_limited: bool) -> Ints:
-        """Choose votes judge after judge; of those who are doubtful after a trial, no more than the trial's."""
-        order = np.argsort(rng.random(self.coder.max() + 1))[self.coder]
-        queue = np.lexsort((rng.random(len(order)), order))
+        """Choose votes as judges come, some at a time: first a trial of each, then the rest of those who go on.
+
+        Doubtful judges do not go on, but for the control share of them. If no judge is left, their votes follow.
+        """
+        people = rng.permutation(int(self.coder.max()) + 1)
+        shuffled = rng.permutation(len(self.item))
+        of_person = np.split(
+            shuffled[np.argsort(self.coder[shuffled], kind="stable")], np.cumsum(np.bincount(self.coder))[:-1]
+        )
         chosen: list[int] = []
         left_out: list[int] = []
-        spam: dict[int, float] = {}
-        done: dict[int, int] = {}
-        seen = 0
-        for vote in queue.tolist():
+        for start in range(0, len(people), AT_WORK):
+            group = people[start : start + AT_WORK].tolist()
+            for person in group:
+                chosen += of_person[person][:TRIAL].tolist()
+            spam = self._spam(np.array(chosen), rng) if is_limited and len(chosen) < size else {}
+            for person in group:
+                goes_on = person not in spam or judge_tiers.may_continue(spam[person]) or rng.random() < CONTROL
+                (chosen if goes_on else left_out).extend(of_person[person][TRIAL:].tolist())
             if len(chosen) >= size:
                 break
-            person = int(self.coder[vote])
-            done[person] = done.get(person, 0) + 1
-            if is_limited and done[person] > TRIAL and rng.random() >= CONTROL:
-                if person not in spam and len(chosen) - seen >= EVERY:
-                    spam, seen = self._spam(np.array(chosen), rng), len(chosen)
-                if person in spam and not judge_tiers.may_continue(spam[person]):
-                    left_out.append(vote)
-                    continue
-            chosen.append(vote)
         return np.array((chosen + left_out)[:size])
 
     def _spam(self, votes: Ints, rng: np.random.Generator) -> dict[int, float]:
         """Return the spam probability of each judge, of all dimensions together."""
         dimensions = self.label.shape[1]
         people, coder = np.unique(self.coder[votes], return_inverse=True)
-        units, unit = np.unique(
-            self.item[votes][:, None] * dimensions + np.arange(dimensions), return_inverse=True
-        )
+        units, unit = np.unique(self.item[votes][:, None] * dimensions + np.arange(dimensions), return_inverse=True)
         fitted = mace.fit(
             unit.ravel(), np.repeat(coder, dimensions), self.label[votes].ravel(), rng=rng, items=len(units),
-            annotators=len(people), labels=3, settings=mace.MaceSettings(restarts=2, iterations=30),
+            annotators=len(people), labels=3, settings=mace.MaceSettings(restarts=2, max_iter=30),
         )  # fmt: skip
         return dict(zip(people.tolist(), fitted.spam_probability.tolist(), strict=True))
 
@@ -161,7 +162,10 @@ def replay(folder: Path, replications: int, shares: tuple[float, ...] = SHARES) 
         for share in shares:
             size = round(share * len(sample.item))
             taus = np.array([
-                [sample.tau(way(size, np.random.default_rng([number, kind]))) for kind, way in enumerate((choose, by_chance))]
+                [
+                    sample.tau(way(size, np.random.default_rng([number, kind])))
+                    for kind, way in enumerate((choose, by_chance))
+                ]
                 for number in range(replications)
             ])  # fmt: skip
             # (replications, arms, within topics or of systems, dimensions)

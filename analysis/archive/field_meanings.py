@@ -145,7 +145,7 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "epoch": "How often the slots had been laid out by then, from 0.",
             "arm": "POLICY, CONTROL (random), or ORDER (the fixed order, because nothing was laid out).",
             "tier": "What was known of the judge: unproven or trusted.",
-            "probability": "Probability of this questionnaire given everything before, over both arms. Null: not known.",
+            "probability": "Probability of this questionnaire given all earlier events, over both arms. Null: unknown.",
             "free_slots": "Free slots of the questionnaire just before.",
         },
     ),

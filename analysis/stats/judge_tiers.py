@@ -1,4 +1,4 @@
-"""Tiers of judges by what is known of their competence (docs/methods/policies.md). Claims import this, so it is small."""
+"""Tiers of judges by what is known of their competence (docs/methods/policies.md). Claims import it."""
 
 from enum import StrEnum
 from typing import Final

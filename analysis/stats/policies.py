@@ -7,6 +7,7 @@ tell, for each tier of judges. `slot_weights` turns scores into the weights of f
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -23,8 +24,7 @@ Ints = NDArray[np.int64]
 #: Weight of a slot of the next round relative to one of this round: nearly all questionnaires get their first judge
 #: before any gets a second one.
 NEXT_ROUND: Final = 0.02
-#: Standard deviation of systems' merits a priori, and of the responses of one system around it, on the log-odds scale of
-#: votes.
+#: Standard deviation of systems' merits a priori, and of the responses of one system around it: log odds of votes.
 PRIOR_SPREAD: Final = 2.0
 RESPONSE_SPREAD: Final = 1.0
 #: With more systems, only neighbours in the current order are compared.
@@ -339,7 +339,7 @@ def _comparisons(systems: int, merit: Floats, covariance: Floats, goal: Goal | N
     elif len(order) <= MOST_SYSTEMS:
         pairs = [(order[i], order[j]) for i in range(len(order)) for j in range(i + 1, len(order))]
     else:
-        pairs = list(zip(order[:-1], order[1:], strict=True))
+        pairs = list(itertools.pairwise(order))
     rows = np.zeros((len(pairs), systems))
     for row, (one, other) in zip(rows, pairs, strict=True):
         row[one], row[other] = 1.0, -1.0

@@ -203,7 +203,9 @@ class Campaign(models.Model):
                 | (~models.Q(judges=Judges.MODEL) & models.Q(inference="")),
                 name="campaign_inference_is_said_of_models_only",
             ),
-            models.CheckConstraint(condition=models.Q(policy__in=AssignmentPolicy.values), name="campaign_policy_known"),
+            models.CheckConstraint(
+                condition=models.Q(policy__in=AssignmentPolicy.values), name="campaign_policy_known"
+            ),
             models.CheckConstraint(
                 condition=models.Q(control_share__gte=1, control_share__lte=100), name="campaign_control_share_percent"
             ),

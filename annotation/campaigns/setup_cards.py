@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from crowdrag.studies import money
 
-from ..enums import CampaignKind, CampaignState
+from ..enums import AssignmentPolicy, CampaignKind, CampaignState
 from ..models import Campaign, TrainingItem
 from ..quality import practice
 from . import questions
@@ -51,6 +51,8 @@ def _of_design(campaign: Campaign, forecast: Forecast) -> Iterator[SetupCard]:
     title = "Responses" if campaign.kind == CampaignKind.POINTWISE else "Pairs"
     yield SetupCard("items", title, _items(campaign, design, forecast), f"{edit}#items", not forecast.items)
     yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges", changes_later=True)
+    chosen, where = _assignment(campaign), f"{edit}#assignment"
+    yield SetupCard("assignment", "Assignment of questionnaires", chosen, where, changes_later=True)
     is_unpaid = campaign.pay is None and campaign.kind != CampaignKind.EXPERT
     yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid, changes_later=True)
     if campaign.kind != CampaignKind.EXPERT:
@@ -120,6 +122,14 @@ def _judges(campaign: Campaign) -> str:
     )
     judges = f"{count(campaign.k, 'judge')} per questionnaire"
     return f"{judges}, {count(campaign.minutes, 'minute')} each, {most}."
+
+
+def _assignment(campaign: Campaign) -> str:
+    policy = AssignmentPolicy(campaign.policy)
+    text = f"{policy.label.capitalize()}."
+    if policy in {AssignmentPolicy.FIXED, AssignmentPolicy.RANDOM}:
+        return text
+    return f"{text} {campaign.control_share} % of the questionnaires are chosen at random."
 
 
 def _pay(campaign: Campaign, forecast: Forecast) -> str:

@@ -1,4 +1,4 @@
-"""Draw a free slot at random with a known probability, for campaigns whose order is not fixed (docs/methods/policies.md).
+"""Draw a free slot at random with a known probability, where the order is not fixed (docs/methods/policies.md).
 
 Each slot owns an arc of a circle of length 1; `annotation/policies` lays them out. A claim takes a fresh random number
 and the first free slot at or after it (`analysis.stats.adaptive_draws` has the same in memory). There is one circle for
@@ -48,7 +48,10 @@ _KEEP = """
 
 
 def _statements(position: str) -> tuple[str, str]:
-    arcs = {name: _ARC.format(free=_FREE, position=column) for name, column in (("of_policy", position), ("of_control", CONTROL))}
+    arcs = {
+        name: _ARC.format(free=_FREE, position=column)
+        for name, column in (("of_policy", position), ("of_control", CONTROL))
+    }
     return _NEXT.format(free=_FREE, position=position), _PROBABILITIES.format(**arcs)
 
 
@@ -93,13 +96,13 @@ class DrawnSlot:
 
 
 def is_control_judge(*, campaign: int, participant: int, control_share: int) -> bool:
-    """Return whether a judge belongs to the random share of judges whom no policy limits; always the same for a judge."""
+    """Return whether a judge belongs to the random share whom no policy limits; always the same for a judge."""
     digest = hashlib.blake2b(f"{campaign}:{participant}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % 100 < control_share
 
 
 def lock_drawn_slot(*, campaign: int, excluded: list[int], terms: DrawTerms, rng: Random) -> DrawnSlot | None:
-    """Draw a free slot outside the excluded questionnaires and lock it until the transaction ends; None if there is none.
+    """Draw a free slot outside the excluded questionnaires and lock it until the end; None if there is none.
 
     With the probability of the control share, the control arm draws, else the policy. Slots that somebody else has
     locked at this moment are passed over. If no slot can be drawn, the next one in the fixed order is locked.

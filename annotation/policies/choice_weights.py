@@ -24,8 +24,8 @@ def assignment_weights(campaign: Campaign) -> dict[int, float]:
         assignment__questionnaire__campaign=campaign,
         assignment__state__in=COUNTED,
         assignment__is_included=True,
-    ).order_by("assignment")
-    rows = list(choices.values_list("assignment", "policy", "probability", "free_slots"))
+    ).order_by("assignment_id")
+    rows = list(choices.values_list("assignment_id", "policy", "probability", "free_slots"))
     size = max(Slot.objects.filter(campaign=campaign).count(), len(rows))
     ratios = np.ones(len(rows))
     for number, (_assignment, policy, probability, free_slots) in enumerate(rows):

@@ -10,7 +10,7 @@ from ..judging.models import Assignment
 class AssignmentChoice(models.Model):
     """How a questionnaire was chosen for an assignment. There is none where the order is fixed."""
 
-    assignment = models.OneToOneField(Assignment, models.CASCADE, primary_key=True, related_name="choice")
+    assignment = models.OneToOneField(Assignment, models.CASCADE, related_name="choice")
     policy = models.CharField(max_length=20, choices=AssignmentPolicy.choices)
     # Number of the layout of slots that was in force, see `PolicyState`.
     epoch = models.PositiveIntegerField()

@@ -18,7 +18,9 @@ def a_pool(topics: int = 3, systems: int = 4, votes: int = 60, seed: int = 0, *,
     """Return a pool of one questionnaire for each pair (or response), with random votes."""
     rng = np.random.default_rng(seed)
     pairs = [
-        (topic * systems + a, topic * systems + b) for topic in range(topics) for a, b in combinations(range(systems), 2)
+        (topic * systems + a, topic * systems + b)
+        for topic in range(topics)
+        for a, b in combinations(range(systems), 2)
     ]
     items = np.array(pairs)
     if pointwise:
@@ -48,9 +50,7 @@ def dense_gain(pool: Pool) -> np.ndarray:
     responses = len(pool.topic)
     size = pool.systems + responses
     prior = np.diag(
-        np.r_[
-            np.full(pool.systems, policies.PRIOR_SPREAD**-2.0), np.full(responses, policies.RESPONSE_SPREAD**-2.0)
-        ]
+        np.r_[np.full(pool.systems, policies.PRIOR_SPREAD**-2.0), np.full(responses, policies.RESPONSE_SPREAD**-2.0)]
     )
     rows = np.zeros((len(pool.first), size))
     for row, first, second in zip(rows, pool.first, pool.second, strict=True):
