@@ -39,13 +39,13 @@ def positions(weight: ArrayLike, rng: np.random.Generator) -> Floats:
     >>> positions([1, 3], np.random.default_rng(0)).tolist()
     [1.0, 0.5]
     """
-    given = np.asarray(weight, dtype=np.float64)
-    if not given.size:
-        return given
-    if not np.all(np.isfinite(given)) or given.min() < 0 or given.max() <= 0:
+    weights = np.asarray(weight, dtype=np.float64)
+    if not weights.size:
+        return weights
+    if not np.all(np.isfinite(weights)) or weights.min() < 0 or weights.max() <= 0:
         raise ValueError("Weights of slots are finite, not negative, and not all 0.")
-    raised = np.maximum(given, LEAST_WEIGHT * given.max())
-    order = np.lexsort((rng.random(given.size), -raised))
+    raised = np.maximum(weights, LEAST_WEIGHT * weights.max())
+    order = np.lexsort((rng.random(weights.size), -raised))
     ends = np.empty_like(raised)
     ends[order] = np.cumsum(raised[order]) / raised.sum()
     ends[order[-1]] = 1.0
@@ -113,16 +113,16 @@ def pool_weights(ratio: ArrayLike, size: int) -> Floats:
     >>> pool_weights([1.0, 0.5], size=3).tolist()
     [1.0, 0.5]
     """
-    given = np.asarray(ratio, dtype=np.float64)
-    draws = given.size
+    ratios = np.asarray(ratio, dtype=np.float64)
+    draws = ratios.size
     if draws > size:
         raise ValueError(f"There are {draws} draws from a pool of {size}.")
-    if draws and not np.all(given > 0):
+    if draws and not np.all(ratios > 0):
         raise ValueError("A unit that was drawn had a positive probability.")
     if draws == size:
         return np.ones(draws)
     remaining = size - np.arange(1, draws + 1)
-    return np.asarray(1.0 + (size - draws) / remaining * (given - 1.0))
+    return np.asarray(1.0 + (size - draws) / remaining * (ratios - 1.0))
 
 
 def effective_draws(weight: ArrayLike) -> float:
@@ -133,6 +133,6 @@ def effective_draws(weight: ArrayLike) -> float:
     >>> effective_draws([1.0, 1.0, 1.0]), effective_draws([2.0, 0.0])
     (3.0, 1.0)
     """
-    given = np.asarray(weight, dtype=np.float64)
-    square = float((given**2).sum())
-    return float(given.sum() ** 2 / square) if square else float("nan")
+    weights = np.asarray(weight, dtype=np.float64)
+    square = float((weights**2).sum())
+    return float(weights.sum() ** 2 / square) if square else float("nan")

@@ -138,17 +138,17 @@ def slot_weights(score: Floats, pool: Pool) -> Floats:
     ndarray, shape (free.sum(),)
         Slots by questionnaire, in the order of the pool.
     """
-    place = _place_among_free(pool)
-    return np.asarray(np.repeat(score, pool.free) / (1.0 + place) ** 2)
+    index = _number_among_free(pool)
+    return np.asarray(np.repeat(score, pool.free) / (1.0 + index) ** 2)
 
 
 def balanced_weights(pool: Pool) -> Floats:
     """Compute the weights of free slots for balanced random draws: equal, and small for later rounds."""
-    rounds = np.repeat(pool.taken, pool.free) + _place_among_free(pool)
+    rounds = np.repeat(pool.taken, pool.free) + _number_among_free(pool)
     return np.asarray(NEXT_ROUND ** (rounds - rounds.min(initial=10**6)).astype(np.float64))
 
 
-def _place_among_free(pool: Pool) -> Ints:
+def _number_among_free(pool: Pool) -> Ints:
     ends = np.cumsum(pool.free)
     return np.arange(int(pool.free.sum())) - np.repeat(ends - pool.free, pool.free)
 
@@ -236,8 +236,8 @@ def _item_gain(pool: Pool, votes: Votes, goal: Goal | None) -> Floats:
     for block in blocks:
         direction, bent = block.directions(pool, bend)  # (n_items of the topic, systems of the topic)
         along = (contrasts @ covariance[:, block.system]) @ direction.T
-        own = np.einsum("is,st,it->i", direction, covariance[np.ix_(block.system, block.system)], direction)
-        reduction = along**2 * bent / (1.0 + own * bent)
+        prior_term = np.einsum("is,st,it->i", direction, covariance[np.ix_(block.system, block.system)], direction)
+        reduction = along**2 * bent / (1.0 + prior_term * bent)
         gain[block.items] = (weight / variance) @ reduction
     return gain
 
@@ -263,15 +263,15 @@ class _Block:
 
     def directions(self, pool: Pool, bend: Floats) -> tuple[Floats, Floats]:
         """Return how one more vote on each item enters the precision of systems: direction and factor."""
-        place = np.searchsorted(self.responses, pool.first[self.items])
-        moved = self.shrink[place].copy()
+        index = np.searchsorted(self.responses, pool.first[self.items])
+        moved = self.shrink[index].copy()
         second = pool.second[self.items]
         is_pair = second >= 0
         other = np.searchsorted(self.responses, second[is_pair])
         moved[is_pair] -= self.shrink[other]
-        own = moved[np.arange(len(place)), place]
-        own[is_pair] -= moved[np.flatnonzero(is_pair), other]
-        factor = bend[self.items] / (1.0 + RESPONSE_SPREAD**2 * bend[self.items] * own)
+        own_term = moved[np.arange(len(index)), index]
+        own_term[is_pair] -= moved[np.flatnonzero(is_pair), other]
+        factor = bend[self.items] / (1.0 + RESPONSE_SPREAD**2 * bend[self.items] * own_term)
         return moved @ np.eye(len(self.system))[self.member], factor
 
 

@@ -116,8 +116,8 @@ def lock_drawn_slot(*, campaign: int, excluded: list[int], terms: DrawTerms, rng
     with prepared_statements.cursor() as cursor:
         for at in (rng.random(), 0.0):
             cursor.execute(find, arguments | {"at": at})
-            if (found := cursor.fetchone()) is not None:
-                slot, questionnaire = int(found[0]), int(found[1])
+            if (row := cursor.fetchone()) is not None:
+                slot, questionnaire = int(row[0]), int(row[1])
                 cursor.execute(_OF_POSITION[of_policy][1], arguments | {"questionnaire": Int8(questionnaire)})
                 free, chosen, by_chance = cursor.fetchone()
                 probability = None

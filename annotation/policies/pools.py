@@ -96,12 +96,12 @@ def _entries(campaign: Campaign, questionnaires: Ints, items: Ints) -> tuple[Int
     rows = QuestionnaireItem.objects.filter(questionnaire__campaign=campaign).order_by()
     table = np.array(list(rows.values_list("questionnaire", "item", "has_known_label").iterator()), dtype=np.int64)
     sheet, item, is_known = table.reshape(-1, 3).T
-    place = np.searchsorted(questionnaires, sheet)
-    n = np.bincount(place, minlength=len(questionnaires))
-    known = np.bincount(place, weights=is_known, minlength=len(questionnaires))
+    index = np.searchsorted(questionnaires, sheet)
+    n = np.bincount(index, minlength=len(questionnaires))
+    known = np.bincount(index, weights=is_known, minlength=len(questionnaires))
     is_judged = np.isin(item, items)
     share = np.divide(known, n, out=np.zeros(len(n)), where=n > 0)
-    return place[is_judged], np.searchsorted(items, item[is_judged]), share
+    return index[is_judged], np.searchsorted(items, item[is_judged]), share
 
 
 def _votes(campaign: Campaign, items: Ints, is_pair: NDArray[np.bool_]) -> tuple[list[Votes], int]:

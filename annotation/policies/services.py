@@ -89,8 +89,8 @@ def _lay_out(campaign: Campaign, loaded: CampaignPool, scores: policies.Scores, 
     if not len(slots):
         return
     # Slots that were taken or freed since the pool was read get the weight of a neighbour of their questionnaire.
-    place = np.searchsorted(loaded.questionnaires, slots[:, 1])
-    free = np.bincount(place, minlength=len(loaded.questionnaires))
+    index = np.searchsorted(loaded.questionnaires, slots[:, 1])
+    free = np.bincount(index, minlength=len(loaded.questionnaires))
     total = loaded.pool.taken + loaded.pool.free
     pool = policies.with_free(loaded.pool, free=free, taken=np.maximum(total - free, 0))
     by_chance = policies.balanced_weights(pool)
