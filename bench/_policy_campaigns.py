@@ -9,13 +9,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from analysis.stats import adaptive_draws, designs, judge_tiers, policies, simulation
+from analysis.stats import adaptive_draws, designs, judge_tiers, mace, policies, simulation
 from analysis.stats.goals import Goal, GoalKind
 
 Floats, Ints = NDArray[np.float64], NDArray[np.int64]
 #: Competence of the published crowd, mean and standard deviation between people (`designs.competence`).
 CROWD = (0.45, 0.3)
 ERROR = 0.05
+#: Competence is estimated at every so-many-th look.
+COMPETENCE_EVERY = 3
 #: No decision earlier, because variances over few topics are too uncertain.
 FEWEST_TOPICS = 10
 #: Information at which the boundary is narrowest: of a difference of 0.5 on the log-odds scale.
@@ -89,60 +91,115 @@ class Outcome:
     is_right: bool | None
 
 
-def until_decided(
-    setting: Setting, policy: policies.Policy, goal: Goal | None, rng: np.random.Generator, *, gamma: float = 1.0
-) -> Outcome:
+def until_decided(setting: Setting, policy: policies.Policy, goal: Goal | None, rng: np.random.Generator) -> Outcome:
     """Simulate a campaign and return when its goal was decided."""
     campaign = Campaign.make(setting, rng)
-    sheets_most = len(campaign.sheet) * setting.k
-    crowd = designs.competence(*CROWD, dimensions=1, rng=rng, people=sheets_most)
+    crowd = designs.competence(*CROWD, dimensions=1, rng=rng, people=len(campaign.sheet) * setting.k)
     sheets, k = len(campaign.sheet), setting.k
     slot_sheet = np.repeat(np.arange(sheets), k)
     is_free = np.ones(sheets * k, dtype=bool)
-    items: list[Ints] = []
-    labels: list[Ints] = []
-    spam: list[Floats] = []
-    done, seen, person, left = 0, 0, -1, 0
+    votes = RunningVotes()
+    people = Crowd(setting, policy.limits_unproven)
+    seen = looks = 0
     position: dict[judge_tiers.Tier, Circle] = {}
     by_chance: Circle
     while is_free.any():
-        if not position or done - seen >= setting.every:
-            item, label, known = (
-                np.concatenate(part) if part else np.empty(0, dtype=kind)
-                for part, kind in ((items, np.int64), (labels, np.int64), (spam, np.float64))
-            )
-            if done and (right := _decided(campaign, goal, item, label)) is not None:
-                return Outcome(done, right)
-            seen = done
+        if not position or len(votes) - seen >= setting.every:
+            item, label, coder = votes.arrays()
+            if len(votes) and (right := _decided(campaign, goal, item, label)) is not None:
+                return Outcome(len(votes), right)
+            seen, looks = len(votes), looks + 1
+            if policy.limits_unproven and looks % COMPETENCE_EVERY == 0:
+                people.spam = _spam(item, label, coder, rng)
             taken = k - np.bincount(slot_sheet, weights=is_free, minlength=sheets).astype(np.int64)
-            pool = campaign.pool(taken, item, 1.0 - label, known)
+            spam = np.array([people.spam.get(person, 0.5) for person in coder.tolist()])
+            pool = campaign.pool(taken, item, 1.0 - label, spam)
             by_chance = Circle.of(policies.balanced_weights(pool), is_free, rng)
             position = dict.fromkeys(judge_tiers.Tier, by_chance)
-            if policy.score is not None and done:
+            if policy.score is not None and len(votes):
                 position = {
-                    tier: Circle.of(policies.slot_weights(score**gamma, pool), is_free, rng)
+                    tier: Circle.of(policies.slot_weights(score, pool), is_free, rng)
                     for tier, score in policy.score(pool, goal).items()
                 }
-        if left == 0 or (
-            policy.limits_unproven
-            and left < setting.per_person
-            and not judge_tiers.may_continue(float(crowd.spam[person, 0]))
-        ):
-            person, left = person + 1, setting.per_person
-        tier = judge_tiers.tier_of(float(crowd.spam[person, 0]) if left < setting.per_person else None)
+        person = people.next_judge(rng)
+        tier = judge_tiers.tier_of(people.spam.get(person))
         where = by_chance if rng.random() < setting.control else position[tier]
-        slot = where.draw(is_free, rng.random())
+        slot = where.draw(is_free, rng.random()) if policy.is_random else int(np.argmax(is_free))
+        sheet = int(slot_sheet[slot])
+        if sheet in people.done.setdefault(person, set()):
+            continue  # nobody gets a questionnaire twice
+        people.done[person].add(sheet)
         is_free[slot] = False
-        asked = campaign.sheet[slot_sheet[slot]]
+        asked = campaign.sheet[sheet]
         label, _spammed = simulation.answers(
             campaign.truth[asked], crowd.spam[person, 0], crowd.strategy[person, 0], rng
         )
-        items.append(asked)
-        labels.append(label)
-        spam.append(np.full(len(asked), crowd.spam[person, 0]))
-        done, left = done + len(asked), left - 1
-    right = _decided(campaign, goal, np.concatenate(items), np.concatenate(labels))
-    return Outcome(done, right)
+        votes.add(asked, label, person)
+    item, label, _coder = votes.arrays()
+    return Outcome(len(votes), _decided(campaign, goal, item, label))
+
+
+class RunningVotes:
+    """The votes of a campaign so far."""
+
+    def __init__(self) -> None:
+        self._items: list[Ints] = []
+        self._labels: list[Ints] = []
+        self._coders: list[Ints] = []
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    def add(self, items: Ints, labels: Ints, coder: int) -> None:
+        """Add the votes of one questionnaire."""
+        self._items.append(items)
+        self._labels.append(labels)
+        self._coders.append(np.full(len(items), coder))
+        self._n += len(items)
+
+    def arrays(self) -> tuple[Ints, Ints, Ints]:
+        """Return item, label and judge of each vote."""
+        parts = (self._items, self._labels, self._coders)
+        item, label, coder = (np.concatenate(part) if part else np.empty(0, dtype=np.int64) for part in parts)
+        return item, label, coder
+
+
+class Crowd:
+    """The people who come: new ones, and those who come again while they may."""
+
+    def __init__(self, setting: Setting, is_limited: bool) -> None:
+        self._setting, self._is_limited = setting, is_limited
+        self.spam: dict[int, float] = {}
+        self.done: dict[int, set[int]] = {}
+        self._come = 0
+
+    def next_judge(self, rng: np.random.Generator) -> int:
+        """Return who comes next: a new judge as often as if all did all their questionnaires, else one again."""
+        if self._setting.per_person > 1 and rng.random() >= 1 / self._setting.per_person:
+            ready = [
+                person for person, sheets in self.done.items()
+                if len(sheets) < self._setting.per_person
+                and (not self._is_limited or judge_tiers.may_continue(self.spam.get(person)))
+            ]  # fmt: skip
+            if ready:
+                return int(ready[rng.integers(len(ready))])
+        self._come += 1
+        return self._come - 1
+
+
+def _spam(item: Ints, label: Ints, coder: Ints, rng: np.random.Generator) -> dict[int, float]:
+    """Estimate the judges' spam probabilities by MACE; empty if the votes cannot show them."""
+    items, unit = np.unique(item, return_inverse=True)
+    people, annotator = np.unique(coder, return_inverse=True)
+    try:
+        fitted = mace.fit(
+            unit, annotator, label, rng=rng, items=len(items), annotators=len(people), labels=3,
+            settings=mace.MaceSettings(restarts=2, max_iter=50),
+        )  # fmt: skip
+    except (mace.NoOverlapError, mace.SingleLabelError):
+        return {}
+    return dict(zip(people.tolist(), fitted.spam_probability.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,11 @@ from bench.planning_subsamples import corpus
 Floats, Ints = NDArray[np.float64], NDArray[np.int64]
 SHARES = (0.4, 0.6, 0.8)
 CONTROL = 0.1
-#: Votes between two looks of a policy, and votes by which a judge becomes known.
-EVERY, TRIAL = 100, 5
-#: Judges who are at work at the same time.
-AT_WORK = 40
+#: Votes between two looks of a policy.
+EVERY = 100
+#: Competence is estimated at every so-many-th look.
+REFIT = 4
+MACE = mace.MaceSettings(restarts=3, max_iter=50)
 #: Two standard errors below random are within what chance explains.
 ERRORS = 2.0
 
@@ -46,14 +47,23 @@ class Replay:
         self.whole = self.grades(np.arange(len(self.item)))
 
     def grades(self, votes: Ints) -> Floats:
-        """Return the grades by these votes, shape (n_topics, n_dimensions, n_responses), by Rao and Kupper."""
-        item, dimensions = self.item[votes], self.label.shape[1]
-        problem = self.topic[item][:, None] * dimensions + np.arange(dimensions)
-        each = [np.repeat(side[item], dimensions) for side in (self.first, self.second)]
+        """Return the grades by these votes, shape (n_topics, n_dimensions, n_responses), as an analysis computes them.
+
+        MACE gives each judged pair its likeliest label, and Rao and Kupper's model grades from labels.
+        """
+        dimensions = self.label.shape[1]
+        items, item = np.unique(self.item[votes], return_inverse=True)
+        people, coder = np.unique(self.coder[votes], return_inverse=True)
+        label = np.stack([
+            mace.fit(item, coder, self.label[votes, d], rng=np.random.default_rng(d), items=len(items),
+                     annotators=len(people), labels=3, settings=MACE).posterior.argmax(axis=1)
+            for d in range(dimensions)
+        ], axis=1)  # fmt: skip
+        problem = self.topic[items][:, None] * dimensions + np.arange(dimensions)
+        each = [np.repeat(side[items], dimensions) for side in (self.first, self.second)]
         tallies = bradley_terry.tally(
-            problem.ravel(), *each, self.label[votes].ravel() - 1.0,
-            problems=self.topics * dimensions, items=self.responses,
-        )  # fmt: skip
+            problem.ravel(), *each, label.ravel() - 1.0, problems=self.topics * dimensions, items=self.responses
+        )
         grade = bradley_terry.fit(tallies, errors=False).grade
         unknown = (self.responses + 1) / 2
         return np.where(np.isnan(grade), unknown, grade).reshape(self.topics, dimensions, -1)
@@ -78,53 +88,43 @@ class Replay:
                    for d in range(self.label.shape[1])],
         )  # fmt: skip
 
-    def by_items(self, name: str, size: int, rng: np.random.Generator) -> Ints:
-        """Choose votes as a policy that chooses items does; whose votes they are is left to chance."""
-        order = np.lexsort((rng.random(len(self.item)), self.item))
+    def choose(self, name: str, size: int, rng: np.random.Generator) -> Ints:
+        """Choose votes one after the other as a policy does.
+
+        Information gain chooses the item, and chance whose vote it is. Routing chooses the vote: items are drawn as in
+        the random arm, and votes of doubtful judges come last, but for the control share.
+        """
         of_item = np.bincount(self.item, minlength=len(self.topic))
-        begin = np.cumsum(of_item) - of_item
+        waiting = [votes.tolist() for votes in np.split(
+            np.lexsort((rng.random(len(self.item)), self.item)), np.cumsum(of_item)[:-1]
+        )]  # fmt: skip
         slot_item = np.repeat(np.arange(len(of_item)), of_item)
-        is_free, taken = np.ones(len(order), dtype=bool), np.zeros(len(of_item), dtype=np.int64)
+        is_free, taken = np.ones(len(slot_item), dtype=bool), np.zeros(len(of_item), dtype=np.int64)
         chosen: list[int] = []
+        spam: dict[int, float] = {}
         policy = policies.POLICIES[name]
         while len(chosen) < size:
-            pool = self.pool(taken, of_item, np.array(chosen, dtype=np.int64))
-            control = Circle.of(policies.balanced_weights(pool), is_free, rng)
-            circle = control
-            if policy.score is not None and chosen:
+            votes = np.array(chosen, dtype=np.int64)
+            pool = self.pool(taken, of_item, votes)
+            control = circle = Circle.of(policies.balanced_weights(pool), is_free, rng)
+            if name == "INFORMATION" and chosen and policy.score is not None:
                 score = policy.score(pool, None)[judge_tiers.Tier.TRUSTED]
                 circle = Circle.of(policies.slot_weights(score, pool), is_free, rng)
+            if policy.limits_unproven and chosen and len(chosen) % (REFIT * EVERY) == 0:
+                spam = self._spam(votes, rng)
             for _ in range(min(EVERY, size - len(chosen))):
-                slot = (control if rng.random() < CONTROL else circle).draw(is_free, rng.random())
+                is_control = rng.random() < CONTROL
+                slot = (control if is_control else circle).draw(is_free, rng.random())
                 is_free[slot] = False
                 item = slot_item[slot]
-                chosen.append(int(order[begin[item] + taken[item]]))
+                rest = waiting[item]
+                preferred = (
+                    number for number, vote in enumerate(rest)
+                    if is_control or judge_tiers.may_continue(spam.get(int(self.coder[vote]), 0.0))
+                )  # fmt: skip
+                chosen.append(rest.pop(next(preferred, 0)))
                 taken[item] += 1
         return np.array(chosen)
-
-    def by_judges(self, size: int, rng: np.random.Generator, *, is_limited: bool) -> Ints:
-        """Choose votes as judges come, some at a time: first a trial of each, then the rest of those who go on.
-
-        Doubtful judges do not go on, but for the control share of them. If no judge is left, their votes follow.
-        """
-        people = rng.permutation(int(self.coder.max()) + 1)
-        shuffled = rng.permutation(len(self.item))
-        of_person = np.split(
-            shuffled[np.argsort(self.coder[shuffled], kind="stable")], np.cumsum(np.bincount(self.coder))[:-1]
-        )
-        chosen: list[int] = []
-        left_out: list[int] = []
-        for start in range(0, len(people), AT_WORK):
-            group = people[start : start + AT_WORK].tolist()
-            for person in group:
-                chosen += of_person[person][:TRIAL].tolist()
-            spam = self._spam(np.array(chosen), rng) if is_limited and len(chosen) < size else {}
-            for person in group:
-                goes_on = person not in spam or judge_tiers.may_continue(spam[person]) or rng.random() < CONTROL
-                (chosen if goes_on else left_out).extend(of_person[person][TRIAL:].tolist())
-            if len(chosen) >= size:
-                break
-        return np.array((chosen + left_out)[:size])
 
     def _spam(self, votes: Ints, rng: np.random.Generator) -> dict[int, float]:
         """Return the spam probability of each judge, of all dimensions together."""
@@ -133,9 +133,14 @@ class Replay:
         units, unit = np.unique(self.item[votes][:, None] * dimensions + np.arange(dimensions), return_inverse=True)
         fitted = mace.fit(
             unit.ravel(), np.repeat(coder, dimensions), self.label[votes].ravel(), rng=rng, items=len(units),
-            annotators=len(people), labels=3, settings=mace.MaceSettings(restarts=2, max_iter=30),
+            annotators=len(people), labels=3, settings=MACE,
         )  # fmt: skip
         return dict(zip(people.tolist(), fitted.spam_probability.tolist(), strict=True))
+
+
+def _ratio(gain: float, error: float) -> float:
+    """Return two standard errors over the loss, at most 10."""
+    return float(ERRORS * error / max(-gain, ERRORS * error / 10, 1e-12))
 
 
 def _tau(part: Floats, whole: Floats) -> Floats:
@@ -148,60 +153,57 @@ def _tau(part: Floats, whole: Floats) -> Floats:
 def replay(folder: Path, replications: int, shares: tuple[float, ...] = SHARES) -> Iterator[dict]:
     """Compare each policy with its random arm on the sample's votes."""
     sample = Replay(folder)
-    arms = {
-        "information gain": (
-            lambda size, rng: sample.by_items("INFORMATION", size, rng),
-            lambda size, rng: sample.by_items("RANDOM", size, rng),
-        ),
-        "competence-aware routing": (
-            lambda size, rng: sample.by_judges(size, rng, is_limited=True),
-            lambda size, rng: sample.by_judges(size, rng, is_limited=False),
-        ),
-    }
-    for name, (choose, by_chance) in arms.items():
-        for share in shares:
-            size = round(share * len(sample.item))
-            taus = np.array([
-                [
-                    sample.tau(way(size, np.random.default_rng([number, kind])))
-                    for kind, way in enumerate((choose, by_chance))
-                ]
+    for share in shares:
+        size = round(share * len(sample.item))
+        taus = {
+            name: np.array([
+                sample.tau(sample.choose(name, size, np.random.default_rng([number, kind])))
                 for number in range(replications)
-            ])  # fmt: skip
-            # (replications, arms, within topics or of systems, dimensions)
-            gain = taus[:, 0] - taus[:, 1]
-            mean, error = gain.mean(axis=0), gain.std(axis=0, ddof=1) / np.sqrt(replications)
-            overall = gain[:, 0].mean(axis=1)
-            middle, spread = overall.mean(), overall.std(ddof=1) / np.sqrt(replications)
-            by_dimension = ", ".join(
-                f"{dimension} {taus[:, 0, 0, d].mean():.3f}/{taus[:, 1, 0, d].mean():.3f} "
-                f"({mean[0, d]:+.3f} ± {1.96 * error[0, d]:.3f})"
-                for d, dimension in enumerate(DIMENSIONS)
-            )
-            yield {
-                "name": f"replay at {share:.0%} of the votes, {name}: two standard errors over the loss to random",
-                "ratio": ERRORS * spread / max(-middle, 1e-9),
-                "target": 1,
-                "detail": f"tau within topics, policy/random, {replications} replays: mean {middle:+.4f} "
-                f"± {1.96 * spread:.4f}; {by_dimension}; systems {np.nanmean(taus[:, 0, 1]):.3f}/"
-                f"{np.nanmean(taus[:, 1, 1]):.3f}",
-            }
+            ])
+            for kind, name in enumerate(("RANDOM", "INFORMATION", "COMPETENCE"))
+        }  # fmt: skip
+        for name in ("INFORMATION", "COMPETENCE"):
+            yield _replayed(name, share, taus[name], taus["RANDOM"])
 
 
-#: Each question with a campaign: systems stand at equal distances on the log scale, of which two neighbours are asked
-#: about, the best, or the whole order.
+def _replayed(name: str, share: float, chosen: Floats, by_chance: Floats) -> dict:
+    """Return the row of one policy; arrays have shape (replications, within topics or of systems, dimensions)."""
+    replications = len(chosen)
+    gain = (chosen - by_chance)[:, 0]
+    error = gain.std(axis=0, ddof=1) / np.sqrt(replications)
+    middle = gain.mean()
+    spread = gain.mean(axis=1).std(ddof=1) / np.sqrt(replications)
+    by_dimension = ", ".join(
+        f"{dimension} {one:.3f}/{other:.3f} ({mean:+.3f} ± {1.96 * wide:.3f})"
+        for dimension, one, other, mean, wide in zip(
+            DIMENSIONS, chosen[:, 0].mean(axis=0), by_chance[:, 0].mean(axis=0), gain.mean(axis=0), error, strict=True
+        )
+    )
+    return {
+        "name": f"replay at {share:.0%} of the votes, {policies.POLICIES[name].title.lower()}: two standard errors "
+        "over the loss to random",
+        "ratio": _ratio(middle, spread),
+        "target": 1,
+        "detail": f"tau within topics, policy/random, {replications} replays: mean {middle:+.4f} "
+        f"± {1.96 * spread:.4f}; {by_dimension}; systems {np.nanmean(chosen[:, 1]):.3f}/"
+        f"{np.nanmean(by_chance[:, 1]):.3f}",
+    }
+
+
+#: Six systems stand at equal distances on the log scale, of which two neighbours or the best are asked about; or the
+#: order of four is.
 QUESTIONS = {
     "is A better than B": Goal(GoalKind.BETTER, ("2", "3")),
     "which is best": Goal(GoalKind.BEST, tuple("012345")),
-    "ranking of all": None,
+    "ranking of four": None,
 }
 CAMPAIGNS: tuple[tuple[str, str, tuple[float, ...], Setting], ...] = (
     ("is A better than B", "INFORMATION", (0.8, 1.2, 1.6, 2.4), Setting((), topics=60)),
     ("is A better than B", "INFORMATION", (1.6,), Setting((), topics=60, items=15, every=150)),
     ("which is best", "INFORMATION", (1.6, 2.4), Setting((), topics=60)),
-    ("ranking of all", "INFORMATION", (1.6, 2.4), Setting((), topics=60)),
+    ("ranking of four", "INFORMATION", (1.6, 2.4), Setting((), topics=150)),
     ("is A better than B", "COMPETENCE", (1.2, 1.6, 2.4), Setting((), topics=60, items=5, per_person=5)),
-    ("ranking of all", "COMPETENCE", (1.6, 2.4), Setting((), topics=60, items=5, per_person=5)),
+    ("ranking of four", "COMPETENCE", (1.6, 2.4), Setting((), topics=150, items=5, per_person=5)),
 )
 
 
@@ -209,35 +211,43 @@ def curve(campaigns: int) -> Iterator[dict]:
     """Count judgments until decided, each policy and its random arm on the same seeds."""
     for question, policy, differences, setting in CAMPAIGNS:
         for difference in differences:
-            here = replace(setting, merit=of_difference(difference).merit)
+            systems = 4 if QUESTIONS[question] is None else 6
+            here = replace(setting, merit=of_difference(difference, systems).merit)
             found = {
                 name: [
                     until_decided(here, policies.POLICIES[name], QUESTIONS[question], np.random.default_rng(seed))
                     for seed in range(campaigns)
                 ]
-                for name in (policy, "RANDOM")
+                for name in (policy, "RANDOM", "FIXED")
             }
-            yield _compared(question, policy, difference, here, found[policy], found["RANDOM"])
+            yield _compared(question, policy, difference, here, *found.values())
 
 
 def _compared(
-    question: str, policy: str, difference: float, setting: Setting, chosen: list[Outcome], by_chance: list[Outcome]
+    question: str,
+    policy: str,
+    difference: float,
+    setting: Setting,
+    chosen: list[Outcome],
+    by_chance: list[Outcome],
+    in_order: list[Outcome],
 ) -> dict:
-    counts = np.array([[each.judgments for each in arm] for arm in (chosen, by_chance)], dtype=float)
+    counts = np.array([[each.judgments for each in arm] for arm in (chosen, by_chance, in_order)], dtype=float)
     saved = 1 - counts[0].mean() / counts[1].mean()
     error = (counts[0] - counts[1]).std(ddof=1) / np.sqrt(counts.shape[1]) / counts[1].mean()
-    wrong = [sum(each.is_right is False for each in arm) for arm in (chosen, by_chance)]
-    open_ = [sum(each.is_right is None for each in arm) for arm in (chosen, by_chance)]
+    wrong = [sum(each.is_right is False for each in arm) for arm in (chosen, by_chance, in_order)]
+    still_open = [sum(each.is_right is None for each in arm) for arm in (chosen, by_chance, in_order)]
     title = policies.POLICIES[policy].title.lower()
     return {
         "name": f"{question}, {title}, neighbours {difference} apart on the log scale, {setting.items} pairs a "
         "questionnaire: two standard errors over the loss to random",
-        "ratio": ERRORS * error / max(-saved, 1e-9),
+        "ratio": _ratio(saved, error),
         "target": 1,
-        "detail": f"judgments {counts[0].mean():.0f}/{counts[1].mean():.0f} (policy/random), saved {saved:.1%} ± "
-        f"{1.96 * error:.1%}, {counts.shape[1]} campaigns each; false {wrong[0]}/{wrong[1]}, "
+        "detail": f"judgments {'/'.join(f'{mean:.0f}' for mean in counts.mean(axis=1))} (policy/random/fixed order), "
+        f"saved {saved:.1%} ± {1.96 * error:.1%} of random, {counts.shape[1]} campaigns each; false "
+        f"{'/'.join(map(str, wrong))}, "
         f"not decided with {len(setting.merit) * (len(setting.merit) - 1) // 2 * setting.topics * setting.k} "
-        f"judgments {open_[0]}/{open_[1]}",
+        f"judgments {'/'.join(map(str, still_open))}",
     }
 
 

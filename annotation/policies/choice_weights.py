@@ -26,7 +26,9 @@ def assignment_weights(campaign: Campaign) -> dict[int, float]:
         assignment__is_included=True,
     ).order_by("assignment_id")
     rows = list(choices.values_list("assignment_id", "policy", "probability", "free_slots"))
-    size = max(Slot.objects.filter(campaign=campaign).count(), len(rows))
+    # Slots that were filled in the fixed order, before the policy was another one, are no part of the pool.
+    drawn = Slot.objects.filter(campaign=campaign).exclude(holder__isnull=False, holder__choice__isnull=True)
+    size = max(drawn.count(), len(rows))
     ratios = np.ones(len(rows))
     for number, (_assignment, policy, probability, free_slots) in enumerate(rows):
         if policy in ADAPTIVE and probability is not None:

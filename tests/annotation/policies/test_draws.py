@@ -15,6 +15,7 @@ from annotation.judging import draws, leases, problems
 from annotation.models import Assignment, AssignmentChoice, LiveCompetence, PolicyState, Slot
 from annotation.policies import services
 from annotation.policies.choice_weights import assignment_weights
+from annotation.progress.agreement import load_judgments
 from crowdrag.assignments.problems import NothingLeft
 from tests.annotation.judge_actions import HOUR, check_constraints, claim, hand_in, sheets
 from tests.annotation.judging.concurrent_claims import grow
@@ -147,6 +148,7 @@ def test_weights_are_those_of_the_logged_probabilities_and_one_when_all_is_judge
         assert len(weights) == number + 1
         ratios = [1 / (4 - n) / choice.probability for n, choice in enumerate(AssignmentChoice.objects.order_by("pk"))]
         assert weights == pytest.approx(adaptive_draws.pool_weights(ratios, 4).tolist())
+        assert sorted(load_judgments(here.campaign)[0].weight) == pytest.approx(sorted(weights))
     assert weights == [1.0] * 4
 
 
