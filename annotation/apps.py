@@ -17,6 +17,7 @@ class AnnotationConfig(AppConfig):
         from annotation.imports import judgment_importers
         from annotation.judging import activity, claims, erasure, leases, payments, platform_status
         from annotation.llm_judges import judge_run
+        from annotation.policies import services as policy_services
         from annotation.progress import answer_tallies, closure, figures, goal_looks, services
         from annotation.progress.campaign_summary import judging_part, spending_line, study_card
         from annotation.quality.screening import queue
@@ -48,5 +49,8 @@ class AnnotationConfig(AppConfig):
         schedules.register("annotation.leases", lambda now: leases.expire(now=now), timedelta(minutes=1))
         schedules.register("annotation.live", lambda now: services.refresh_due(now=now), timedelta(minutes=1))
         schedules.register("annotation.goals", lambda now: goal_looks.refresh_due(now=now), timedelta(minutes=1))
+        schedules.register(
+            "annotation.policies", lambda now: policy_services.refresh_due(now=now), timedelta(minutes=1)
+        )
         schedules.register("annotation.figures", lambda now: figures.refresh_due(now=now), timedelta(minutes=1))
         schedules.register("annotation.tallies", lambda now: answer_tallies.refresh_due(now=now), timedelta(minutes=1))

@@ -71,6 +71,23 @@ class AssignmentState(models.TextChoices):
 HOLDING = (AssignmentState.ASSIGNED, AssignmentState.SUBMITTED, AssignmentState.ACCEPTED)
 
 
+class AssignmentPolicy(models.TextChoices):
+    """How the next questionnaire is chosen (`analysis.stats.policies`)."""
+
+    FIXED = "FIXED", "fixed order"
+    RANDOM = "RANDOM", "balanced random"
+    INFORMATION = "INFORMATION", "information gain"
+    COMPETENCE = "COMPETENCE", "competence-aware routing"
+
+
+class Arm(models.TextChoices):
+    """Who chose a questionnaire: the policy, its random control, or the fixed order if no slot had a position."""
+
+    POLICY = "POLICY", "policy"
+    CONTROL = "CONTROL", "control"
+    ORDER = "ORDER", "fixed order"
+
+
 class Choice(models.IntegerChoices):
     """A vote on a pair, as presented: A is the left response."""
 

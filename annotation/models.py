@@ -24,6 +24,7 @@ from .judging.models import (
     Slot,
 )
 from .llm_judges.models import InjectionTrial, JudgingAnswer, JudgingPrompt
+from .policies.models import AssignmentChoice, PolicyState
 from .progress.models import AnswerTally, JudgmentSums, LiveAgreement, LiveCompetence, ProgressFigures
 from .quality.models import (
     AttentionCheck,
@@ -38,6 +39,7 @@ from .quality.models import (
 __all__ = [
     "AnswerTally",
     "Assignment",
+    "AssignmentChoice",
     "AssignmentDecision",
     "AssignmentPayment",
     "AssignmentTransition",
@@ -62,6 +64,7 @@ __all__ = [
     "LiveCompetence",
     "Pair",
     "PlatformSubmission",
+    "PolicyState",
     "PracticeAnswer",
     "ProgressFigures",
     "Questionnaire",

@@ -93,6 +93,34 @@ def _flat() -> Iterator[dict]:
         "detail": f"median {medians[0] * 1000:.2f} and {medians[1] * 1000:.2f} ms of {TIMED} claims each in turn, "
         f"load average {os.getloadavg()[0]:.1f}",
     }
+    yield _drawn(many, crowd[1 :: PARTICIPANTS // TIMED])
+
+
+def _drawn(here: World, people: list[object]) -> dict:
+    """Time a claim that draws its place by a policy, and the layout of all places."""
+    import numpy as np
+    from django.db import connection
+
+    from annotation.enums import AssignmentPolicy
+    from annotation.policies import services
+    from tests.factories import NOW
+
+    here.change(policy=AssignmentPolicy.INFORMATION)
+    began = time.perf_counter()
+    services.refresh(campaign=here.campaign, now=NOW, rng=np.random.default_rng(0))
+    layout = time.perf_counter() - began
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE annotation_slot")
+    seconds = [_one(here, person) for person in people[:TIMED]]
+    p95 = statistics.quantiles(seconds, n=20)[-1]
+    return {
+        "name": f"a claim that draws one of {MANY:,} free places by a policy: {LIMIT * 1000:.0f} ms over p95",
+        "ratio": LIMIT / p95,
+        "target": 1,
+        "detail": f"median {statistics.median(seconds) * 1000:.2f} ms, p95 {p95 * 1000:.2f} ms, longest "
+        f"{max(seconds) * 1000:.1f} ms of {len(seconds)} claims; all places laid out in {layout:.0f} s, "
+        f"load average {os.getloadavg()[0]:.1f}",
+    }
 
 
 def _one(here: World, person: object) -> float:

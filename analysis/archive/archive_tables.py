@@ -136,6 +136,7 @@ TABLES: tuple[ArchiveTable, ...] = (
         "questionnaire__campaign__study",
         ignores=("annotation.Assignment:holds_a_slot_or_not",),
     ),
+    ArchiveTable("assignment_choices", annotation.AssignmentChoice, "assignment__questionnaire__campaign__study"),
     ArchiveTable(
         "assignment_transitions", annotation.AssignmentTransition, "assignment__questionnaire__campaign__study"
     ),

@@ -23,6 +23,8 @@ PAID_OUT = (
 )
 LIVE = "Statistics of a running campaign. They can be computed from its judgments, which are in the archive."
 
+POSITIONS = "How free slots are laid out for the next draws. What was drawn is in the archive, with its probability."
+
 ENCODED = "Computed from the responses, which are in the archive. A run's snapshot contains what it used."
 
 RELEASED = "Releases were published by one server under its address. Their source data are in the archive."
@@ -50,6 +52,7 @@ MODELS: dict[str, str] = {
     "annotation.JudgmentSums": LIVE,
     "annotation.LiveAgreement": LIVE,
     "annotation.LiveCompetence": LIVE,
+    "annotation.PolicyState": LIVE,
     "annotation.ProgressFigures": LIVE,
     "annotation.ShownFlag": "Review data. They can be computed from the judgments.",
     "analysis.JudgmentPart": "Copies of judgments, which are in the archive. Runs make them again.",
@@ -126,6 +129,9 @@ FIELDS: dict[str, str] = {
     "annotation.Assignment.assignee": PERSON,
     "annotation.Assignment.reviewing_until": "Belongs to the reviewer who has it open.",
     "annotation.Assignment.session": "The platform's ID of a visit, which identifies the person there (docs/adr/0003).",
+    "annotation.Slot.control_position": POSITIONS,
+    "annotation.Slot.unproven_position": POSITIONS,
+    "annotation.Slot.trusted_position": POSITIONS,
     "annotation.AssignmentDecision.decided_by": PERSON,
     "annotation.AssignmentTransition.by": PERSON,
     "annotation.AssignmentPayment.by": PERSON,

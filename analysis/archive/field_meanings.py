@@ -38,6 +38,8 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "shows_passages": "Whether judges can read the cited passages.",
             "has_practice": "Whether new judges begin with a practice pair.",
             "allows_comments": "Whether a comment is asked for at the end.",
+            "policy": "FIXED, RANDOM, INFORMATION or COMPETENCE: how the next questionnaire was chosen, at last.",
+            "control_share": "Percentage of questionnaires that were chosen at random, if the policy was not fixed.",
             "opened_at": "When it was opened. Null: not opened here.",
             "closed_at": "When it was closed. Null: not closed here.",
         },
@@ -158,6 +160,18 @@ JUDGING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "judged_at": "The time.",
             "revision": "Number of times the answer was given: 1, plus 1 for each change.",
             "external_id": "The source's name of the answer that this is part of.",
+        },
+    ),
+    "assignment_choices": (
+        "How the questionnaire of an assignment was chosen. There is no row if the order was fixed.",
+        {
+            "assignment": "The assignment.",
+            "policy": "The policy of the campaign: RANDOM, INFORMATION or COMPETENCE.",
+            "epoch": "How often the slots had been laid out by then, from 0.",
+            "arm": "POLICY, CONTROL (random), or ORDER (the fixed order, because nothing was laid out).",
+            "tier": "What was known of the judge: unproven or trusted.",
+            "probability": "Probability of this questionnaire given all earlier events, over both arms. Null: unknown.",
+            "free_slots": "Free slots of the questionnaire just before.",
         },
     ),
     "slots": (

@@ -58,6 +58,7 @@ TABLES: dict[str, int] = {
     "judging_answers": 3,
     "injection_trials": 3,
     "item_confidences": 4,
+    "assignment_choices": 4,
     "practice_answers": 4,
     "campaign_goals": 4,
     "goal_looks": 4,
@@ -102,6 +103,8 @@ COLUMNS: dict[tuple[str, str], tuple[int, Callable[[Row], Any]]] = {
     # Not shown to judges of earlier campaigns.
     ("campaigns", "shows_passages"): (4, lambda _row: False),
     ("campaigns", "has_practice"): (4, lambda _row: False),
+    ("campaigns", "policy"): (4, lambda _row: "FIXED"),
+    ("campaigns", "control_share"): (4, lambda _row: 10),
 }
 # Present names of tables and columns, with the version that introduced the name, and the previous name.
 TABLE_NAMES: dict[str, tuple[int, str]] = {

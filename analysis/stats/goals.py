@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+#: The name of all people together, who are one system.
+PEOPLE: Final = "human"
 
 
 class GoalKind(StrEnum):

@@ -39,6 +39,12 @@ RULES: Final = (
     ),
     (PICKED, "selected by hand"),
 )
+POLICY_HELP: Final = (
+    "The fixed order fills one questionnaire after the other. Balanced random gives each questionnaire its first judge "
+    "before a second one. Information gain prefers questionnaires that tell most about the order of systems. "
+    "Competence-aware routing gives hard items and further questionnaires to judges who are known to be good, so allow "
+    "several questionnaires per person. The last two need short questionnaires to save anything."
+)
 _CODES: Final = re.compile(r"[\s,;]+")
 
 
@@ -104,7 +110,8 @@ class CampaignForm(TermsForm):
     PAID: Final = ("pay", "fee", "tax", "wage_floor")
     ASKED: Final = ("k", "minutes", "questionnaires_per_person")
     ASKED_ADVANCED: Final = ("lease_minutes", "minimum_seconds", "allows_comments", "shows_passages", "has_practice")
-    TERMS = ("name", *ASKED, *ASKED_ADVANCED, *PAID)
+    CHOSEN: Final = ("policy", "control_share")
+    TERMS = ("name", *ASKED, *ASKED_ADVANCED, *PAID, *CHOSEN)
     WHO: Final = ("languages", "countries", "approval_rate", "completed")
     DRAWN_ESSENTIAL: Final = (
         "rule", "rule_items", "topic_sample", "pairs_per_topic", "reverse_share", "items_per_questionnaire",
@@ -167,7 +174,8 @@ class CampaignForm(TermsForm):
     class Meta:
         model = Campaign
         fields = ("name", "k", "questionnaires_per_person", "lease_minutes", "minimum_seconds", "allows_comments",
-                  "shows_passages", "has_practice", "pay", "fee", "tax", "minutes", "wage_floor")  # fmt: skip
+                  "shows_passages", "has_practice", "pay", "fee", "tax", "minutes", "wage_floor", "policy",
+                  "control_share")  # fmt: skip
         formfield_callback = form_field
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any):
@@ -222,6 +230,7 @@ class CampaignForm(TermsForm):
             ("general", "General", ("name",), (), ""),
             ("items", items, self.DRAWN_ESSENTIAL, self.DRAWN_ADVANCED, ""),
             ("judges", "Judges and time", self.ASKED, self.ASKED_ADVANCED, ""),
+            ("assignment", "Assignment of questionnaires", self.CHOSEN, (), POLICY_HELP),
             ("pay", "Pay", self.PAID, (), promised),
             ("eligibility", "Eligibility", self.WHO, (), on_platform),
         )

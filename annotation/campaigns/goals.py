@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.db import transaction
 
 from analysis.stats import goals as stats_goals
+from analysis.stats.goals import PEOPLE
 from crowdrag.studies.models import Study
 from writing.enums import Origin
 from writing.models import Response
@@ -20,8 +21,6 @@ from ..models import Campaign, CampaignGoal, Dimension
 from . import questionnaires, questions
 from .problems import BadCampaign
 
-#: All people are one system.
-PEOPLE: Final = "human"
 MOST_SYSTEMS: Final = 20
 MOST_GRADES: Final = 1000.0
 

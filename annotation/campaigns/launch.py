@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 from django.db import transaction
 from django.urls import reverse
 
@@ -17,6 +18,7 @@ from crowdrag.webhooks import outbox
 from ..enums import CampaignState, Judges
 from ..judging import claims, slots
 from ..models import Campaign
+from ..policies import services as policy_services
 from ..quality import known_labels
 from . import allocation, forecasts, questionnaires, questions
 from .design import PICKED, read_design
@@ -95,6 +97,7 @@ def open_campaign(*, campaign: Campaign, now: datetime) -> Campaign:
     campaign.state = CampaignState.OPEN
     campaign.save()
     slots.ensure(campaign=campaign, now=now)
+    policy_services.refresh(campaign=campaign, now=now, rng=np.random.default_rng())
     return campaign
 
 

@@ -9,7 +9,7 @@ from crowdrag.studies.models import ConsentText, Study, Versioned
 from crowdrag.studies.study.models import count_of
 from writing.models import Response, RetrievedPassage, Topic
 
-from ..enums import CampaignKind, CampaignState, GoalKind, GoalOutcome, Inference, Judges
+from ..enums import AssignmentPolicy, CampaignKind, CampaignState, GoalKind, GoalOutcome, Inference, Judges
 
 
 class Instructions(Versioned):
@@ -84,6 +84,7 @@ class Campaign(models.Model):
     TERMS = (
         "name", "k", "pay", "fee", "tax", "wage_floor", "minutes", "lease_minutes", "questionnaires_per_person",
         "minimum_seconds", "allows_comments", "shows_passages", "has_practice", "eligibility",
+        "policy", "control_share",
     )  # fmt: skip
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="campaigns")
@@ -170,6 +171,19 @@ class Campaign(models.Model):
         default=True,
         help_text="New judges answer one example and see the expected answers. Your own training items replace it.",
     )
+    policy = models.CharField(
+        "Policy",
+        max_length=20,
+        choices=AssignmentPolicy.choices,
+        default=AssignmentPolicy.FIXED,
+        help_text="How the next questionnaire is chosen.",
+    )
+    control_share = models.PositiveSmallIntegerField(
+        "Random control (%)",
+        default=10,
+        validators=within(1, 100),
+        help_text="Share of questionnaires that are chosen at random, so that you can see what the policy gains.",
+    )
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     # Archived campaigns are left out of lists; nothing else changes.
@@ -188,6 +202,12 @@ class Campaign(models.Model):
                 condition=models.Q(judges=Judges.MODEL, inference__in=Inference.values)
                 | (~models.Q(judges=Judges.MODEL) & models.Q(inference="")),
                 name="campaign_inference_is_said_of_models_only",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(policy__in=AssignmentPolicy.values), name="campaign_policy_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(control_share__gte=1, control_share__lte=100), name="campaign_control_share_percent"
             ),
             models.CheckConstraint(condition=models.Q(minutes__gte=1), name="campaign_minutes_positive"),
             models.CheckConstraint(condition=models.Q(lease_minutes__gte=1), name="campaign_lease_positive"),

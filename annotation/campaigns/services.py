@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+import numpy as np
 from django.db import transaction
 
 from crowdrag.assignments.terms import set_terms
@@ -21,6 +22,7 @@ from ..campaign_types.registry import TYPES, item_type
 from ..enums import CampaignKind, CampaignState, Judges
 from ..judging import claims
 from ..models import Assignment, Campaign, Instructions, Item, Judgment, KnownLabel, TrainingItem
+from ..policies import services as policy_services
 from ..quality import known_labels
 from . import default_texts, goals, questionnaires, questions
 from .design import PICKED, Design, check_design, dump_design, read_design
@@ -132,6 +134,8 @@ def change_terms(
             bulk.lock_imports(campaign.study)
             campaign.instructions = _instructions(campaign, default_instructions(campaign), now)
     campaign.save()
+    if campaign.policy != before["policy"]:
+        policy_services.refresh(campaign=campaign, now=now, rng=np.random.default_rng())
     return campaign
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from crowdrag.studies import money
 
 from ..campaign_types.registry import item_type, type_of
-from ..enums import CampaignState
+from ..enums import AssignmentPolicy, CampaignState
 from ..models import Campaign, TrainingItem
 from ..quality import practice
 from . import goals, questions
@@ -53,6 +53,8 @@ def _of_design(campaign: Campaign, forecast: Forecast) -> Iterator[SetupCard]:
         "items", item_type(campaign).items, _items(campaign, design, forecast), f"{edit}#items", not forecast.items
     )
     yield SetupCard("judges", "Judges and time", _judges(campaign), f"{edit}#judges", changes_later=True)
+    chosen, where = _assignment(campaign), f"{edit}#assignment"
+    yield SetupCard("assignment", "Assignment of questionnaires", chosen, where, changes_later=True)
     is_unpaid = campaign.pay is None and not type_of(campaign).asks_again
     yield SetupCard("pay", "Pay", _pay(campaign, forecast), f"{edit}#pay", is_unpaid, changes_later=True)
     if not type_of(campaign).asks_again:
@@ -132,6 +134,14 @@ def _judges(campaign: Campaign) -> str:
     )
     judges = f"{count(campaign.k, 'judge')} per questionnaire"
     return f"{judges}, {count(campaign.minutes, 'minute')} each, {most}."
+
+
+def _assignment(campaign: Campaign) -> str:
+    policy = AssignmentPolicy(campaign.policy)
+    text = f"{policy.label.capitalize()}."
+    if policy in {AssignmentPolicy.FIXED, AssignmentPolicy.RANDOM}:
+        return text
+    return f"{text} {campaign.control_share} % of the questionnaires are chosen at random."
 
 
 def _pay(campaign: Campaign, forecast: Forecast) -> str:

@@ -5,19 +5,21 @@ statements, and if nothing is left, the first one already shows it. The particip
 """
 
 from datetime import datetime, timedelta
+from random import Random, SystemRandom
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
 from psycopg.types.numeric import Int4, Int8
 
+from analysis.stats.judge_tiers import may_continue
 from crowdrag import prepared_statements
 from crowdrag.assignments.problems import Blocked, LeftStudy, NeedsConsent, NotAllowed, NothingLeft, WorkProblem
 from crowdrag.studies.models import Participant
 
 from ..enums import AssignmentState, CampaignState
 from ..models import Assignment, Campaign
-from . import eligibility, leases, problems, slots
+from . import draws, eligibility, leases, problems, slots
 from .lifecycle import ASSIGNMENTS
 
 S = AssignmentState
@@ -30,6 +32,8 @@ REFUSALS: Final = (
     "slot_nobody_judges_an_own_response",
 )
 CLAIMED: Final = "claimed"
+# Processes that were forked from one another would share any other generator.
+_RNG: Final = SystemRandom()
 
 _LOCK = "SELECT 1 FROM studies_participant WHERE id = %(participant)s FOR NO KEY UPDATE"
 
@@ -47,7 +51,11 @@ _CONTEXT = """
         EXISTS (SELECT 1 FROM writing_response own WHERE own.participant_id = %(participant)s),
         EXISTS (SELECT 1 FROM annotation_slot free WHERE free.campaign_id = c.id AND free.holder_id IS NULL),
         (SELECT b.reason FROM studies_participantblock b WHERE b.participant_id = p.id AND b.lifted_at IS NULL),
-        c.questionnaires_per_person, c.lease_minutes, c.pay,
+        c.questionnaires_per_person, c.lease_minutes, c.pay, c.policy, c.control_share,
+        (SELECT s.epoch FROM annotation_policystate s WHERE s.campaign_id = c.id AND c.policy <> 'FIXED'),
+        (SELECT avg(l.spam_probability) FROM annotation_livecompetence l
+            WHERE l.campaign_id = c.id AND l.participant_id = p.id AND c.policy = 'COMPETENCE'),
+        c.id, p.id,
         (SELECT json_agg(json_build_array(mine.id, mine.state, mine.session) ORDER BY mine.assigned_at, mine.id)
             FROM annotation_assignment mine JOIN annotation_questionnaire q ON q.id = mine.questionnaire_id
             WHERE mine.participant_id = %(participant)s AND q.campaign_id = c.id)
@@ -96,7 +104,18 @@ class ClaimContext(NamedTuple):
     most: int | None
     lease_minutes: int
     pay: int | None
+    policy: str
+    control_share: int
+    epoch: int | None
+    spam: float | None
+    campaign: int
+    participant: int
     assignments: list[KnownAssignment]
+
+    @property
+    def draw_terms(self) -> draws.DrawTerms:
+        """How the next questionnaire is chosen."""
+        return draws.DrawTerms(self.policy, self.control_share, self.epoch, self.spam)
 
     def in_state(self, *states: str) -> list[KnownAssignment]:
         """Return the participant's assignments in one of these states, oldest first."""
@@ -119,7 +138,18 @@ class ClaimContext(NamedTuple):
             return problems.EnoughJudged(1)
         if self.most is not None and len(judged) >= self.most:
             return problems.EnoughJudged(self.most)
+        if judged and self._is_limited:
+            return problems.EnoughJudged(len(judged))
         return None
+
+    @property
+    def _is_limited(self) -> bool:
+        """Whether the policy gives this judge, who has judged, no further questionnaire for now."""
+        if not self.draw_terms.limits_unproven or may_continue(self.spam):
+            return False
+        return not draws.is_control_judge(
+            campaign=self.campaign, participant=self.participant, control_share=self.control_share
+        )
 
 
 def purpose(campaign: Campaign | int) -> str:
@@ -127,11 +157,14 @@ def purpose(campaign: Campaign | int) -> str:
     return f"{PREFIX}{campaign.pk if isinstance(campaign, Campaign) else campaign}"
 
 
-def claim(*, campaign: Campaign, participant: Participant, session: str = "", now: datetime) -> Assignment:
+def claim(
+    *, campaign: Campaign, participant: Participant, session: str = "", now: datetime, rng: Random = _RNG
+) -> Assignment:
     """Assign the next questionnaire to a participant, or return the one that they are working on.
 
     A questionnaire that they began and lost is resumed if it has a free slot. `session` is the visit from a recruitment
-    platform: one visit is for one questionnaire, unless that was returned.
+    platform: one visit is for one questionnaire, unless that was returned. `rng` draws where the campaign's policy is
+    random.
 
     Raises
     ------
@@ -147,7 +180,7 @@ def claim(*, campaign: Campaign, participant: Participant, session: str = "", no
     for last in (False,) * (TRIES - 1) + (True,):
         try:
             with transaction.atomic():
-                return _claim(campaign, participant, session, now)
+                return _claim(campaign, participant, session, now, rng)
         except IntegrityError as error:
             if last or not any(name in str(error) for name in REFUSALS):
                 raise
@@ -201,7 +234,7 @@ def resume(*, assignment: Assignment, now: datetime) -> Assignment:
     return back
 
 
-def _claim(campaign: Campaign, participant: Participant, session: str, now: datetime) -> Assignment:
+def _claim(campaign: Campaign, participant: Participant, session: str, now: datetime, rng: Random) -> Assignment:
     # The lock on the participant ensures that repeated clicks give only one questionnaire.
     _lock(participant)
     # Read after the lock is acquired, to see what the participant did on another connection meanwhile.
@@ -217,8 +250,14 @@ def _claim(campaign: Campaign, participant: Participant, session: str, now: date
             return back
         if session and lost.session == session:
             raise problems.TooLate(Assignment.objects.get(pk=lost.pk))
-    slot = slots.lock_free_slot(campaign=campaign.pk, excluded=_excluded(context, campaign, participant))
-    if slot is not None:
+    excluded, terms = _excluded(context, campaign, participant), context.draw_terms
+    if terms.is_random:
+        drawn = draws.lock_drawn_slot(campaign=campaign.pk, excluded=excluded, terms=terms, rng=rng)
+        if drawn is not None:
+            assignment = _assign(context, participant, (drawn.slot, drawn.questionnaire), session, now)
+            draws.log_choice(assignment=assignment.pk, drawn=drawn, terms=terms)
+            return assignment
+    elif (slot := slots.lock_free_slot(campaign=campaign.pk, excluded=excluded)) is not None:
         return _assign(context, participant, slot, session, now)
     # If nothing else is left, participants may resume what they returned.
     for lost in context.in_state(S.RETURNED):

@@ -211,13 +211,25 @@ class Slot(models.Model):
     # Free slots are assigned in this order.
     rank = models.BigIntegerField()
     holder = models.OneToOneField(Assignment, models.PROTECT, null=True, blank=True, related_name="slot")
+    # Ends of its arcs on the circles of random draws (`draws.py`), from 0 to 1; NULL if the order is fixed.
+    control_position = models.FloatField(null=True)
+    unproven_position = models.FloatField(null=True)
+    trusted_position = models.FloatField(null=True)
 
     objects = SlotQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["questionnaire", "number"], name="slot_number_once")]
         indexes = [
-            models.Index(fields=["campaign", "rank", "id"], condition=models.Q(holder__isnull=True), name="slot_free")
+            models.Index(fields=["campaign", "rank", "id"], condition=models.Q(holder__isnull=True), name="slot_free"),
+            *(
+                models.Index(
+                    fields=["campaign", f"{name}_position"],
+                    condition=models.Q(holder__isnull=True, **{f"{name}_position__isnull": False}),
+                    name=f"slot_free_{name}",
+                )
+                for name in ("control", "unproven", "trusted")
+            ),
         ]
         triggers = [
             pgtrigger.Trigger(

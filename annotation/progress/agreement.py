@@ -13,9 +13,10 @@ from analysis.stats.agreement import AlphaUndefinedError, alpha_interval
 from analysis.stats.competence import spam_posterior
 from analysis.stats.labels import first_votes
 
-from ..enums import AssignmentState
+from ..enums import AssignmentPolicy, AssignmentState
 from ..judging.models import JudgmentQuerySet
 from ..models import Campaign, Dimension, Item, Judgment, JudgmentSums
+from ..policies.choice_weights import assignment_weights
 from ..quality import known_labels
 
 Ints = NDArray[np.int64]
@@ -38,6 +39,9 @@ class JudgmentArrays:
         Index of each item's known label, else -1.
     topic : ndarray of int, shape (n_items,)
         The topic of each item, from 0 to ``topics - 1``.
+    weight : ndarray, shape (n_judgments,)
+        Weights that make up for the choices of the campaign's policy in means over judgments; 1 where the order is
+        fixed (docs/methods/policies.md).
     """
 
     dimension: Dimension
@@ -50,6 +54,7 @@ class JudgmentArrays:
     known: Ints
     topic: Ints
     topics: int
+    weight: NDArray[np.float64]
 
 
 def value_domain(dimension: Dimension) -> tuple[int, ...]:
@@ -74,6 +79,7 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
     people, coder = np.unique(rows[:, 4], return_inverse=True)
     topic, topics = _topics(items)
     labels = known_labels.known_labels(campaign)
+    of_assignment = {} if campaign.policy == AssignmentPolicy.FIXED else assignment_weights(campaign)
     arrays = []
     for dimension in dimensions:
         selected = np.flatnonzero(rows[:, 0] == dimension.pk)
@@ -96,9 +102,16 @@ def load_judgments(campaign: Campaign) -> list[JudgmentArrays]:
                 known=np.array(known, dtype=np.int64),
                 topic=topic,
                 topics=topics,
+                weight=_weights(of_assignment, rows[selected, 2]),
             )
         )
     return arrays
+
+
+def _weights(of_assignment: dict[int, float], assignment: Ints) -> NDArray[np.float64]:
+    if not of_assignment:
+        return np.ones(len(assignment))
+    return np.array([of_assignment.get(key, 1.0) for key in assignment.tolist()], dtype=np.float64)
 
 
 def _read(campaign: Campaign) -> Ints:

@@ -9,7 +9,8 @@ from crowdrag.studies import money
 from crowdrag.ui import csv_export
 
 from ..enums import AssignmentState
-from ..models import Campaign
+from ..models import AssignmentChoice, Campaign
+from ..policies.choice_weights import assignment_weights
 from . import wages
 from .overview import Overview, overview
 
@@ -118,6 +119,19 @@ def _funnel(figures: Overview, _currency: str) -> Table:
     return ("stage", "people", "of_arrived"), [(each.name, each.people, each.of_arrived) for each in figures.stages]
 
 
+def _choices(figures: Overview, _currency: str) -> Table:
+    columns = ("assignment", "policy", "epoch", "arm", "tier", "probability", "free_slots", "weight")
+    weights = assignment_weights(figures.campaign)
+    choices = AssignmentChoice.objects.filter(assignment__questionnaire__campaign=figures.campaign)
+    rows: list[Sequence[Any]] = [
+        (name, *values, weights.get(pk))
+        for pk, name, *values in choices.order_by("assignment_id").values_list(
+            "assignment_id", "assignment__external_id", *columns[1:-1]
+        )
+    ]
+    return columns, rows
+
+
 TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
     "questionnaires": _questionnaires,
     "assignments": _assignments,
@@ -126,6 +140,7 @@ TABLES: Final[dict[str, Callable[[Overview, str], Table]]] = {
     "competence": _competence,
     "judges": _judges,
     "funnel": _funnel,
+    "choices": _choices,
 }
 
 

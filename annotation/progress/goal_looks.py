@@ -26,6 +26,7 @@ from crowdrag.jobs.models import Run
 from ..campaigns import goals, launch, questionnaires
 from ..enums import CampaignState, GoalOutcome, Judges
 from ..models import Assignment, Campaign, CampaignGoal, GoalLook, Item, Judgment, KnownLabel
+from ..policies import choice_weights
 from . import services
 from .agreement import COUNTED, PORTION, count_judgments
 from .queries import total_counts
@@ -194,9 +195,17 @@ def load_votes(goal: CampaignGoal) -> GoalVotes:
     first, second, topic_of_vote = np.array([compared[item] for item in rows[:, 0].tolist()]).reshape(-1, 3).T
     votes = Votes(
         first.astype(np.int64), second.astype(np.int64), _scores(goal, rows[:, 2]), topic_of_vote.astype(np.int64),
-        rows[:, 1] if goal.campaign.judges == Judges.CROWD else None,
+        rows[:, 1] if goal.campaign.judges == Judges.CROWD else None, _weights(goal.campaign, rows[:, 3]),
     )  # fmt: skip
     return GoalVotes(votes, systems, counts / max(topics, 1), topics)
+
+
+def _weights(campaign: Campaign, assignments: Ints) -> NDArray[np.float64] | None:
+    """Return the weight of each vote that makes up for what a policy chose; None if nothing was chosen by votes."""
+    weights = choice_weights.assignment_weights(campaign)
+    if all(weight == 1.0 for weight in weights.values()):
+        return None
+    return np.array([weights.get(pk, 1.0) for pk in assignments.tolist()])
 
 
 def _scores(goal: CampaignGoal, value: Ints) -> NDArray[np.float64]:
@@ -206,7 +215,7 @@ def _scores(goal: CampaignGoal, value: Ints) -> NDArray[np.float64]:
 
 
 def _rows(goal: CampaignGoal) -> Ints:
-    """Return item, judge and value of the judgments that count, shape (n, 3). Few at a time are Python objects."""
+    """Return item, judge, value and assignment of the judgments that count, shape (n, 4), in portions."""
     judgments = Judgment.objects.filter(
         assignment__questionnaire__campaign=goal.campaign_id,
         assignment__state__in=COUNTED,
@@ -214,12 +223,12 @@ def _rows(goal: CampaignGoal) -> Ints:
         dimension=goal.dimension_id,
         repeat=0,
     )
-    columns = judgments.order_by().values_list("item_id", "assignment__participant_id", "value")
+    columns = judgments.order_by().values_list("item_id", "assignment__participant_id", "value", "assignment_id")
     rows = iter(columns.iterator(chunk_size=PORTION))
     parts: list[Ints] = []
     while part := list(islice(rows, PORTION)):
         parts.append(np.array(part, dtype=np.int64))
-    return np.concatenate(parts) if parts else np.empty((0, 3), dtype=np.int64)
+    return np.concatenate(parts) if parts else np.empty((0, 4), dtype=np.int64)
 
 
 def _votes_left(campaign: Campaign, votes: int) -> int:

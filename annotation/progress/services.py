@@ -15,6 +15,7 @@ from ..campaigns.problems import BadCampaign, WrongState
 from ..enums import CampaignState
 from ..judging import slots
 from ..models import Assignment, AssignmentDecision, AssignmentTransition, Campaign, LiveAgreement, LiveCompetence
+from ..policies import services as policy_services
 from . import agreement as progress_agreement
 from . import costs
 from . import figures as progress_figures
@@ -183,7 +184,9 @@ def extend(*, campaign: Campaign, k: int, now: datetime) -> int:
     held = questionnaires.lock_campaign(campaign)
     _check(held, k)
     progress_figures.forget(held)
-    return slots.extend(campaign=held, k=k, now=now)
+    added = slots.extend(campaign=held, k=k, now=now)
+    policy_services.refresh(campaign=held, now=now, rng=np.random.default_rng())
+    return added
 
 
 def _check(campaign: Campaign, k: int) -> None:

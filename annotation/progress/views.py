@@ -27,6 +27,7 @@ from ..campaigns.views import of_people, put, tab_context
 from ..enums import Judges
 from ..judging import claims
 from ..models import Campaign
+from ..policies import queries as policy_queries
 from . import campaign_summary, figures, judge_flags, overview, people_at_work, queries, services
 from . import csv_export as progress_csv_export
 from .forms import ExtendForm
@@ -191,6 +192,7 @@ def _moving(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "found": progress,
         "phase": progress.phase,
         "page": page,
+        "policy": policy_queries.describe_policy(campaign),
         "pace": progress.pace if progress.phase == overview.Phase.OPEN else None,
     }
 

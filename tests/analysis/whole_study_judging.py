@@ -18,6 +18,7 @@ from annotation.enums import (
 )
 from annotation.models import (
     Assignment,
+    AssignmentChoice,
     AssignmentDecision,
     AssignmentPayment,
     AssignmentTransition,
@@ -138,6 +139,9 @@ def _given(made, sheet, person: Participant, state: str, member: User, hostile: 
     )
     AssignmentTransition.objects.create(
         assignment=given, before="ASSIGNED", after=state, cause="x", note=hostile, at=NOW, by=member
+    )
+    AssignmentChoice.objects.create(
+        assignment=given, policy="INFORMATION", epoch=1, arm="POLICY", tier="unproven", probability=0.25, free_slots=2
     )
     if state in _HOLD:
         free = Slot.objects.filter(questionnaire=sheet).open().order_by("rank").first()

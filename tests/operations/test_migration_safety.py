@@ -26,7 +26,7 @@ RELEASED = dict.fromkeys(
         "analysis", "operations", "mail", "payments",
     ),
     "0001_initial",
-) | {"annotation": "0003_support_items"}  # fmt: skip
+) | {"annotation": "0004_assignment_policies"}  # fmt: skip
 LATER = """
 from django.db import migrations
 

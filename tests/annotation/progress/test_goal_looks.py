@@ -10,8 +10,9 @@ from analysis.stats.sequential import system_means
 from annotation.campaigns import goals, launch, services
 from annotation.campaigns.goals import GoalTerms
 from annotation.campaigns.problems import BadCampaign
-from annotation.enums import AssignmentState, CampaignState, GoalKind, GoalOutcome
-from annotation.models import Assignment, Campaign, CampaignGoal, GoalLook, Judgment
+from annotation.enums import Arm, AssignmentPolicy, AssignmentState, CampaignState, GoalKind, GoalOutcome
+from annotation.models import Assignment, AssignmentChoice, Campaign, CampaignGoal, GoalLook, Judgment, Slot
+from annotation.policies import choice_weights, pools
 from annotation.progress import goal_looks
 from annotation.progress.goal_progress import goal_progress
 from annotation.progress.queries import total_counts
@@ -222,3 +223,35 @@ def test_the_page_shows_state_answer_and_looks(decisive) -> None:
     assert goals.label_of(systems(decisive)[0]) in content
     chart = reverse("campaign_goal_chart", args=[decisive.study.slug, decisive.campaign.pk, "svg"])
     assert client.get(chart)["Content-Type"] == "image/svg+xml"
+
+
+def test_the_policy_asks_for_the_goal_of_the_campaign(decisive: open_campaign.World) -> None:
+    loaded = pools.load_pool(decisive.campaign)
+    assert pools.goal_of(decisive.campaign, loaded.system_names) is None
+    goal = set_goal(decisive)
+    asked = pools.goal_of(decisive.campaign, loaded.system_names)
+    assert asked is not None
+    assert (asked.kind, asked.confidence) == (goal.kind, goal.confidence)
+    keys = [loaded.system_names[int(index)] for index in asked.systems]
+    names = dict(decisive.study.participants.values_list("pk", "external_id"))
+    assert [names.get(key, goals.PEOPLE) for key in keys] == goal.systems
+    assert len(pools.load_pool(decisive.campaign).pool.votes) == 1
+
+
+def test_votes_that_a_policy_chose_weigh_what_makes_up_for_it(decisive: open_campaign.World) -> None:
+    goal = set_goal(decisive)
+    assert goal_looks.load_votes(goal).votes.weight is None
+    campaign = decisive.change(policy=AssignmentPolicy.INFORMATION, has_slots=True)
+    first, *_others = Assignment.objects.filter(questionnaire__campaign=campaign).order_by("pk")
+    AssignmentChoice.objects.create(
+        assignment=first, policy=AssignmentPolicy.INFORMATION, epoch=1, arm=Arm.POLICY, probability=0.5,
+        tier="trusted", free_slots=4,
+    )  # fmt: skip
+    Slot.objects.bulk_create(
+        Slot(campaign=campaign, questionnaire=first.questionnaire, number=n, rank=n) for n in range(900, 909)
+    )
+    weights = choice_weights.assignment_weights(campaign)
+    votes = goal_looks.load_votes(CampaignGoal.objects.get(pk=goal.pk)).votes
+    assert weights[first.pk] != 1.0
+    assert votes.weight is not None
+    assert set(votes.weight.tolist()) == {1.0, weights[first.pk]}
