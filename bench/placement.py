@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats import mace, placement
+from analysis.stats import bradley_terry, mace, placement
 from analysis.stats import sparse_bradley_terry as board
 from analysis.stats.bootstrap import resample_weights, small_sample_factor
 from analysis.stats.designs import harder
@@ -29,7 +29,7 @@ from analysis.stats.simulation import answers, verdict
 from analysis.stats.vote_model import Crowd, Scale, calibrate
 from bench import _votes
 
-JUDGMENTS, DRAWS, ROUNDS = 100, 200, 4
+JUDGMENTS, DRAWS, ROUNDS, LABEL_DRAWS = 100, 200, 4, 10
 SETTINGS = mace.MaceSettings(restarts=3)
 #: Of the simulated studies: topics, anchors and judges of a pair; the published spam probabilities (bench/_crowd.py).
 TOPICS, ANCHORS, K, SPAM_MEAN, SPAM_SD, DIFFICULTY = 40, 5, 5, 0.58, 0.29, 0.6
@@ -164,13 +164,15 @@ def merits(judged: Judged, chances: NDArray[np.float64], rng: np.random.Generato
 
 def truth(judged: Judged, chances: NDArray[np.float64], new: int) -> tuple[float, int, float]:
     """Return the merit relative to the others' mean, the rank, and the mean grade of a system, from these labels."""
-    merit, _draws = merits(judged, chances, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    merit, _draws = merits(judged, chances, rng)
     others = np.delete(merit, new)
-    left, right = (judged.first == new), (judged.second == new)
-    wins = chances[left][:, 0].sum() + chances[right][:, 2].sum()
-    ties = chances[left | right][:, 1].sum()
-    share = (wins + ties / 2) / (left | right).sum()
-    return float(merit[new] - others.mean()), 1 + int((others > merit[new]).sum()), float(1 + share * len(others))
+    grades = []
+    for _ in range(LABEL_DRAWS):
+        label = (rng.random(len(chances))[:, None] > np.cumsum(chances, axis=1)).sum(axis=1)
+        tallies = bradley_terry.tally(judged.topic, judged.first, judged.second, label - 1, items=judged.systems)
+        grades.append(bradley_terry.fit(tallies, errors=False).grade[:, new])
+    return float(merit[new] - others.mean()), 1 + int((others > merit[new]).sum()), float(np.nanmean(grades))
 
 
 # ---- the votes that are asked

@@ -300,10 +300,10 @@ def place(
     # Where votes say little, the prior holds the merit in place, and it follows the anchors less.
     pull = min(1.0, error**2 * information / effect)
     step = grid[1] - grid[0]
-    given = np.interp(rng.random(size), np.cumsum(mass), grid) + step * (rng.random(size) - 1.0)
+    conditional = np.interp(rng.random(size), np.cumsum(mass), grid) + step * (rng.random(size) - 1.0)
     deviation = drawn - anchors.draws.mean(axis=0)
     moved = pull * (deviation @ follows) + (1.0 - pull) * deviation.mean(axis=1)
-    merit = given + moved
+    merit = conditional + moved
     low, high = np.quantile(merit, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     board = anchors.merit + deviation
     ranks = 1 + (board > merit[:, None]).sum(axis=1)
@@ -401,8 +401,8 @@ def widths(placement: Placement, more: ArrayLike) -> Floats:
     if not placement.votes or placement.information <= 0:
         return np.full(further.shape, np.nan)
     now = placement.high - placement.low
-    own = (1.0 - placement.anchor_share) * (placement.votes / (placement.votes + further))
-    return np.asarray(now * np.sqrt(own + placement.anchor_share))
+    remaining = (1.0 - placement.anchor_share) * (placement.votes / (placement.votes + further))
+    return np.asarray(now * np.sqrt(remaining + placement.anchor_share))
 
 
 class _Likelihood:

@@ -72,9 +72,9 @@ class Crowd:
 
     @classmethod
     def of_judges(
-        cls, spam: ArrayLike, strategy: ArrayLike, *, judgments: ArrayLike | None = None, kinds: int = 12
+        cls, spam: ArrayLike, strategy: ArrayLike, *, judgments: ArrayLike | None = None, levels: int = 6
     ) -> Crowd:
-        """Summarise the judges of a study as kinds of equal weight, by their spam probability.
+        """Summarise the judges of a study as kinds: by their spam probability, and by the label that they spam most.
 
         Parameters
         ----------
@@ -83,8 +83,8 @@ class Crowd:
         strategy : array_like, shape (n_judges, 3)
         judgments : array_like, shape (n_judges,), optional
             The weight of each judge. Default: equal.
-        kinds : int
-            The largest number of kinds.
+        levels : int
+            The number of levels of spam probability, of equal weight; each has up to three kinds.
 
         Raises
         ------
@@ -98,8 +98,8 @@ class Crowd:
             raise ValueError("there is no judge whose spam probability is known")
         order = np.flatnonzero(used)[np.argsort(e[used], kind="stable")]
         share = np.cumsum(w[order]) - w[order] / 2
-        kind = np.minimum((share / w[order].sum() * kinds).astype(np.int64), kinds - 1)
-        _names, kind = np.unique(kind, return_inverse=True)
+        level = np.minimum((share / w[order].sum() * levels).astype(np.int64), levels - 1)
+        _names, kind = np.unique((B + 1) * level + s[order].argmax(axis=1), return_inverse=True)
         total = np.bincount(kind, weights=w[order])
         means = [np.bincount(kind, weights=w[order] * column) / total for column in (e[order], *s[order].T)]
         spammed = np.maximum(np.stack(means[1:], axis=1), 1e-6)
@@ -157,8 +157,8 @@ def calibrate(lead: ArrayLike, counts: ArrayLike, crowd: Crowd) -> Scale:
         return float(prior - (votes * np.log(np.maximum(chances, 1e-12))).sum())
 
     start = np.array([0.0, -1.0])[: 1 + has_ties]
-    found = scipy.optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3})
-    return _scale_of(found.x, has_ties=has_ties)
+    optimum = scipy.optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3})
+    return _scale_of(optimum.x, has_ties=has_ties)
 
 
 def _scale_of(parameters: Floats, *, has_ties: bool) -> Scale:
