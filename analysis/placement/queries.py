@@ -131,6 +131,7 @@ def _campaign(study: Study, campaign: Campaign) -> dict[str, Any]:
         "campaign": campaign,
         "url": reverse(page_name, args=[study.slug, campaign.pk]),
         "pairs": len(campaign.design.get("chosen_pairs", ())),
+        "train_url": f"{reverse('model_judges_train', args=[study.slug])}?campaign={campaign.pk}",
         "models_url": f"{reverse('model_judges_new', args=[study.slug])}?campaign={campaign.pk}",
     }
 

@@ -37,6 +37,9 @@ _FINE: Final = 161
 #: The least standard deviation of the prior, on the log scale of merits.
 _LEAST_SPREAD: Final = 1.0
 _LEVEL: Final = 0.95
+#: The judges' design effect is estimated from this many judges on, and is at most this.
+_ENOUGH_JUDGES: Final = 5
+_MOST_EFFECT: Final = 3.0
 #: What a vote says about its judge, against a vote on a pair whose label is known.
 _VOTE_WORTH: Final = 0.25
 
@@ -461,9 +464,12 @@ class _Likelihood:
         share = share / share.sum() if share.sum() > 0 else np.full(merit.size, 1.0 / merit.size)
         score = self.scores(at, merit)
         score = score - score.mean()
-        by_topic = np.bincount(self.votes.topic, weights=score)
+        by_topic, by_judge = (np.bincount(part, weights=score) for part in (self.votes.topic, self.votes.judge))
         alone = float(score @ score)
         effect = float(by_topic @ by_topic) / alone if alone > 0 else 1.0
+        if len(self.judged) >= _ENOUGH_JUDGES:
+            # The likelihood knows that votes of a judge depend on each other; here is what it has missed.
+            effect += min(float(by_judge @ by_judge) / information, _MOST_EFFECT) - 1.0
         return max(1.0, effect), information, share
 
 

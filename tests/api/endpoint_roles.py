@@ -110,6 +110,7 @@ LISTED: dict[str, dict[str, str]] = {
     "api_indexes": {"GET": "VIEWER READ"},
     "api_index": {"DELETE": "EDITOR RUN"},
     "api_planner": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},
+    "api_model_judges_train": {"POST": "EDITOR RUN"},
     "api_placements": {"POST": "EDITOR WRITE"},
     "api_placement": {"GET": "VIEWER READ"},
     "api_bertscore": {"GET": "VIEWER READ", "POST": "EDITOR RUN"},
