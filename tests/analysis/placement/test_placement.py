@@ -18,7 +18,15 @@ from tests.analysis import small_study
 from tests.analysis.page_visits import client_of
 from tests.annotation.shared import made_once
 from tests.api.conftest import by_token
-from tests.factories import NOW, MembershipFactory, ParticipantFactory, ResponseFactory, StudyFactory, StyleFactory, TopicFactory
+from tests.factories import (
+    NOW,
+    MembershipFactory,
+    ParticipantFactory,
+    ResponseFactory,
+    StudyFactory,
+    StyleFactory,
+    TopicFactory,
+)
 from writing.enums import Origin
 from writing.models import Response
 
