@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from django.core.cache import cache
 from django.db.models import Count, F, Q
 
 from analysis.stats import sparse_bradley_terry
@@ -34,6 +35,8 @@ PARTICIPANT = "participant"
 USUAL_SPAM = 0.58
 PEOPLE = (Judges.CROWD, Judges.EXPERT)
 _OPTIONS = 3
+#: Seconds for which the counts of votes on anchors are kept.
+COUNTED_FOR = 3600
 
 #: Numbers of votes by dimension, and by the systems of the left and the right response.
 Counts = dict[str, dict[tuple[str, str], list[int]]]
@@ -150,24 +153,35 @@ def _votes(study: Study, run: Run, system: Participant) -> StudyVotes:
             vote = VoteOfPerson(judge, topic, right if is_left else left, is_left, value + 1)
             new[name].append(vote)
     models = judgments.filter(item__campaign__judges=Judges.MODEL, repeat=0)
-    by_judge: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0] * _OPTIONS))
-    shares = people.values_list("dimension__name", "assignment__participant__external_id", "value")
-    for name, judge, value, n in shares.annotate(n=Count("pk")).order_by():
-        if value in (-1, 0, 1):
-            by_judge[name][judge][value + 1] = n
+    # The votes on the anchors are counted once for an analysis; an erasure marks it as stale.
+    since = run.stale_at.timestamp() if run.stale_at else ""
+    known_votes: tuple[Counts, dict[str, dict[str, list[int]]]] = cache.get_or_set(  # type: ignore[assignment]
+        f"placement-{run.key}-{system.pk}-{since}",
+        lambda: (_counts(people.exclude(is_new), sides), _counts_by_judge(people)),
+        COUNTED_FOR,
+    )
     competence: dict[str, dict[str, tuple[float, int]]] = defaultdict(dict)
     for row in run_tables.read(run, "competence")["competence"]:
         if row["spam_probability"] is not None:
             competence[row["dimension"]][row["participant"]] = (row["spam_probability"], row["judgments"])
-    return StudyVotes(new, _counts(people.exclude(is_new), sides), _counts(models, sides), by_judge, competence)
+    return StudyVotes(new, known_votes[0], _counts(models, sides), known_votes[1], competence)
 
 
 def _counts(judgments: Any, sides: dict[str, F]) -> Counts:
-    counts: Counts = defaultdict(lambda: defaultdict(lambda: [0] * _OPTIONS))
+    counts: Counts = {}
     rows = judgments.values_list(*sides.values(), "value").annotate(n=Count("pk")).order_by()
     for name, left, right, value, n in rows:
         if left != right and value in (-1, 0, 1):
-            counts[name][left, right][value + 1] += n
+            counts.setdefault(name, {}).setdefault((left, right), [0] * _OPTIONS)[value + 1] += n
+    return counts
+
+
+def _counts_by_judge(judgments: Any) -> dict[str, dict[str, list[int]]]:
+    counts: dict[str, dict[str, list[int]]] = {}
+    rows = judgments.values_list("dimension__name", "assignment__participant__external_id", "value")
+    for name, judge, value, n in rows.annotate(n=Count("pk")).order_by():
+        if value in (-1, 0, 1):
+            counts.setdefault(name, {}).setdefault(judge, [0] * _OPTIONS)[value + 1] += n
     return counts
 
 
