@@ -10,6 +10,8 @@ from .experiments import api as experiments_api
 from .experiments import views as experiments_views
 from .methods import registry
 from .methods.reference_metrics import api as bertscore_api
+from .placement import api as placement_api
+from .placement import views as placement_views
 from .planning import api as planner_api
 from .planning import views as planning_views
 from .releases import api as releases_api
@@ -47,6 +49,8 @@ API = [
     path("indexes/", experiments_api.Indexes.as_view(), name="api_indexes"),
     path("indexes/<slug:key>/", experiments_api.OneIndex.as_view(), name="api_index"),
     path("planner/", planner_api.Planner.as_view(), name="api_planner"),
+    path("placements/", placement_api.Placements.as_view(), name="api_placements"),
+    path("placements/<int:system>/", placement_api.OnePlacement.as_view(), name="api_placement"),
     path("bertscore/", bertscore_api.Bertscore.as_view(), name="api_bertscore"),
     path("exports/", exports_api.Exports.as_view(), name="api_exports"),
     path("clone/", exports_api.Clone.as_view(), name="api_study_clone"),
@@ -64,6 +68,8 @@ urlpatterns = [
     path("studies/<slug:slug>/results/pairs/<int:pk>/", analyses_views.pair, name="pair"),
     path("studies/<slug:slug>/results/leaderboard/system/", analyses_views.system, name="system_results"),
     path("studies/<slug:slug>/results/leaderboard/pair/", analyses_views.pair_of_systems, name="head_to_head"),
+    path("studies/<slug:slug>/results/leaderboard/place/", placement_views.new, name="placement_new"),
+    path("studies/<slug:slug>/results/leaderboard/place/<int:pk>/", placement_views.placement, name="placement"),
     path("studies/<slug:slug>/results/report/", analyses_views.report, name="report"),
     path("studies/<slug:slug>/results/report/build/", analyses_views.build_report, name="report_build"),
     path("studies/<slug:slug>/results/report/<str:name>", analyses_views.report_file, name="report_file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -73,21 +74,33 @@ class ChoiceOfVotes:
         begins = np.repeat(np.cumsum(removed) - removed, removed)
         return self.vote(self.comparison[candidate], np.arange(len(candidate)) - begins)
 
-    def _best_together(self, size: int) -> Ints:
-        """Return how many votes of each candidate gain most together (a knapsack, by dynamic programming)."""
-        table = self.gain[: 4 * size + 20, : size + 1]
-        value = np.full(size + 1, -np.inf)
+    @cached_property
+    def _together(self) -> tuple[Floats, Ints]:
+        """Solve the choice of up to `_CHOSEN_TOGETHER` votes (a knapsack, by dynamic programming).
+
+        Returns the gain of each number of votes, and how many of them are of each candidate, given those before it.
+        """
+        table = self.gain[: 4 * _CHOSEN_TOGETHER + 20, : _CHOSEN_TOGETHER + 1]
+        sizes = np.arange(_CHOSEN_TOGETHER + 1)
+        # The number of votes that are left for the candidates before, if a candidate has 0, 1, ... of them.
+        rest = sizes[None, :] - np.arange(table.shape[1])[:, None]
+        is_possible = rest >= 0
+        rest = np.where(is_possible, rest, 0)
+        value = np.full(_CHOSEN_TOGETHER + 1, -np.inf)
         value[0] = 0.0
-        taken = np.zeros((len(table), size + 1), dtype=np.int64)
+        taken = np.zeros((len(table), _CHOSEN_TOGETHER + 1), dtype=np.int64)
         for candidate, gains in enumerate(table):
-            options = np.full((len(gains), size + 1), -np.inf)
-            for number, gain in enumerate(gains):
-                options[number, number:] = value[: size + 1 - number] + gain
+            options = np.where(is_possible, value[rest] + gains[:, None], -np.inf)
             taken[candidate] = options.argmax(axis=0)
-            value = options.max(axis=0)
-        numbers = np.zeros(len(table), dtype=np.int64)
-        left = int(np.flatnonzero(np.isfinite(value)).max())
-        for candidate in range(len(table) - 1, -1, -1):
+            value = options[taken[candidate], sizes]
+        return value, taken
+
+    def _best_together(self, size: int) -> Ints:
+        """Return how many votes of each candidate gain most together."""
+        value, taken = self._together
+        numbers = np.zeros(len(taken), dtype=np.int64)
+        left = int(np.flatnonzero(np.isfinite(value[: size + 1])).max())
+        for candidate in range(len(taken) - 1, -1, -1):
             numbers[candidate] = taken[candidate, left]
             left -= int(numbers[candidate])
         return numbers

@@ -54,6 +54,17 @@ def sample_topics(
     return [text for text in texts if text.topic in kept]
 
 
+def chosen_pairs(texts: Iterable[ResponseText], chosen: Iterable[tuple[str, str]]) -> list[DrawnItem]:
+    """Return chosen pairs of responses, by their ids, as far as both are among the texts and answer the same topic."""
+    by_key = {text.key: text for text in texts}
+    names = {
+        name: by_key[pk]
+        for pk, name in Response.objects.filter(pk__in=by_key).values_list("pk", "external_id")
+    }  # fmt: skip
+    sides = [(names.get(first), names.get(second)) for first, second in chosen]
+    return [DrawnItem(a, b) for a, b in sides if a is not None and b is not None and a.topic == b.topic]
+
+
 def excluded_responses(campaign: Campaign) -> set[tuple[int, ...]]:
     """Return the keys of responses that are not drawn because they are training or gold items."""
     kept = known_labels.chosen_items(campaign).select_related("pair")

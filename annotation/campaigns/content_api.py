@@ -52,6 +52,10 @@ class DesignRow(serializers.Serializer[Campaign]):
     picked = serializers.ListField(
         child=serializers.IntegerField(), help_text=("Expert campaigns only: items of the source campaign.")
     )
+    chosen_pairs = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Pairs of response IDs to show instead of drawn pairs. Empty: pairs are drawn.",
+    )
 
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Return the design that a campaign keeps."""
@@ -75,6 +79,11 @@ class ChangedDesign(RequestBody):
     picked = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MOST), required=False, max_length=100_000
     )
+    chosen_pairs = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(max_length=200), min_length=2, max_length=2),
+        required=False,
+        max_length=100_000,
+    )
 
 
 class Designed(Endpoint):
@@ -93,6 +102,8 @@ class Designed(Endpoint):
         data = self.validated(ChangedDesign)
         self._know_styles(data.get("styles", []))
         data |= {name: tuple(data[name]) for name in LISTS if name in data}
+        if "chosen_pairs" in data:
+            data["chosen_pairs"] = tuple((first, second) for first, second in data["chosen_pairs"])
         with self.unchanged(api.campaigns_of_people(self).filter(pk=campaign), DesignRow) as held:
             changed_design = replace(design.read_design(held.design), **data)
             done = api.run_or_refuse(

@@ -10,8 +10,9 @@
 | `seed` | the same seed draws the same questionnaires from the same responses | 0 |
 | `checks`, `gold` | attention checks and gold items in each questionnaire | 0 |
 | `items` | expert campaigns: `{"rule": "least"/"minimal"/"picked", "n": n, "picked": [item ids]}` | least, 30 |
+| `chosen_pairs` | pairs to show instead of drawn ones, each two response ids of one topic | none |
 
-Other keys belong to other modules (`check_texts`: annotation/quality) and are kept.
+Other keys belong to other modules (`check_texts`: annotation/quality, `placement`: analysis/placement) and are kept.
 """
 
 from collections.abc import Mapping
@@ -51,6 +52,7 @@ class Design:
     rule: str = LEAST
     rule_items: int = 30
     picked: tuple[int, ...] = ()
+    chosen_pairs: tuple[tuple[str, str], ...] = ()
 
 
 def read_design(kept: Mapping[str, Any]) -> Design:
@@ -68,13 +70,15 @@ def read_design(kept: Mapping[str, Any]) -> Design:
         rule=items.get("rule", usual.rule),
         rule_items=items.get("n", usual.rule_items),
         picked=tuple(items.get("picked", ())),
+        chosen_pairs=tuple((first, second) for first, second in kept.get("chosen_pairs", ())),
     )
 
 
 def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
     """Return a design as stored with the campaign, together with the stored keys of other modules."""
+    others = {key: value for key, value in kept.items() if key != "chosen_pairs"}
     return {
-        **kept,
+        **others,
         "responses": {
             "topics": list(design.topics),
             "styles": list(design.styles),
@@ -84,6 +88,7 @@ def dump_design(design: Design, kept: Mapping[str, Any]) -> dict[str, Any]:
         "pairs": ALL if design.pairs_per_topic is None else design.pairs_per_topic,
         **{name: getattr(design, name) for name in _PLAIN},
         "items": {"rule": design.rule, "n": design.rule_items, "picked": list(design.picked)},
+        **({"chosen_pairs": [list(pair) for pair in design.chosen_pairs]} if design.chosen_pairs else {}),
     }
 
 
@@ -119,6 +124,7 @@ def check_design(design: Design) -> Design:
         styles=tuple(dict.fromkeys(design.styles)),
         origins=tuple(dict.fromkeys(design.origins)),
         picked=tuple(dict.fromkeys(design.picked)),
+        chosen_pairs=tuple({frozenset(pair): pair for pair in reversed(design.chosen_pairs)}.values())[::-1],
     )
 
 

@@ -68,7 +68,10 @@ def draw(campaign: Campaign, design: Design, *, sided: bool = True) -> list[Draw
     texts = pool(campaign, design).texts
     if not type_of(campaign).compares:
         return [each for each in type_of(campaign).items_of(texts) if each.both not in apart]
-    every = campaigns_pairs.pairs(texts, per_topic=design.pairs_per_topic, rng=rng_of(design, PAIRS))
+    if design.chosen_pairs:
+        every = candidates.chosen_pairs(texts, design.chosen_pairs)
+    else:
+        every = campaigns_pairs.pairs(texts, per_topic=design.pairs_per_topic, rng=rng_of(design, PAIRS))
     pairs = [each for each in every if each.both not in apart]
     number = campaigns_pairs.reversed_count(
         len(pairs), design.reverse_share, fill_to=design.items_per_questionnaire if design.remainder == FILL else None

@@ -119,7 +119,9 @@ def _items(campaign: Campaign, design: Design, forecast: Forecast) -> str:
     if not type_of(campaign).compares:
         return f"{count(forecast.units, noun)} on {topics}. {per}."
     pairs = f"All {count(forecast.units, 'pair')} on {topics}"
-    if design.pairs_per_topic is not None:
+    if design.chosen_pairs:
+        pairs = f"{count(forecast.units, 'chosen pair')} on {topics}"
+    elif design.pairs_per_topic is not None:
         pairs = f"{count(forecast.units, 'pair')} on {topics} (up to {design.pairs_per_topic} per topic)"
     both = "1 pair is" if forecast.both_orders == 1 else f"{forecast.both_orders:,} pairs are"
     return f"{pairs}. {both} shown in both orders. {per}."

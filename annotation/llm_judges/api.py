@@ -14,19 +14,26 @@ from analysis.stats.proportions import PairedDifference, Proportion
 from crowdrag.api.endpoints import Endpoint, ListEndpoint
 from crowdrag.api.permissions import Need
 from crowdrag.api.problems import Problem
-from crowdrag.api.serializers import StrictBooleanFilter
+from crowdrag.api.serializers import RequestBody, StrictBooleanFilter
 from crowdrag.jobs.api import RunRow
 from crowdrag.jobs.enums import RunState
-from crowdrag.jobs.run_orders.api import NEEDS_TO_START, Confirmed, ModelOrderFields, OfCalls, OrderEndpoint
+from crowdrag.jobs.run_orders.api import (
+    NEEDS_TO_START,
+    Confirmed,
+    ModelOrderFields,
+    OfCalls,
+    OrderEndpoint,
+    accepted_response,
+)
 from crowdrag.llm.models import Endpoint as Model
 from crowdrag.studies.enums import AuditedContent, Role
 
 from ..campaigns.api import MOST
-from ..enums import Inference, JudgingOutcome
+from ..enums import CampaignKind, Inference, JudgingOutcome
 from ..judging.api import ITEM, OfItemRow
 from ..models import JudgingAnswer
-from . import injection, injection_results, judge_run, prompts, queries, run_orders
-from .forms import InjectionForm, JudgingForm
+from . import injection, injection_results, judge_run, prompts, queries, run_orders, trained_judge
+from .forms import InjectionForm, JudgingForm, judged_campaigns
 from .injection import InjectionOrder
 from .run_orders import Order
 from .stimuli import ItemSelection
@@ -148,6 +155,26 @@ class ModelJudges(Judging):
         return self.started(
             self.wanted(data), order_data, lambda order: judge_run.start(study=self.study, order=order, by=self.user)
         )
+
+
+class TrainedJudge(RequestBody):
+    """The campaign whose pairs a trained judge labels."""
+
+    campaign = serializers.IntegerField(min_value=1, max_value=MOST)
+
+
+class JudgesTrained(Endpoint):
+    """Judges trained on the study's judgments."""
+
+    needs: ClassVar = {"POST": NEEDS_TO_START}
+    serializer_class = RunRow
+
+    @extend_schema(request=TrainedJudge, responses={202: RunRow})
+    def post(self, request: Request, study: str) -> Response:
+        """Train a judge on people's judgments and label the pairs of a campaign, each topic unseen."""
+        campaigns = judged_campaigns(self.study).exclude(kind=CampaignKind.POINTWISE)
+        source = self.one(campaigns, pk=self.validated(TrainedJudge)["campaign"])
+        return accepted_response(self, trained_judge.start(study=self.study, source=source, by=self.user))
 
 
 class ModelJudgesEstimated(Judging):

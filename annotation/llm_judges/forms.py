@@ -4,18 +4,46 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crowdrag.studies.models import Study
 from crowdrag.ui.form_sections import mark_conditional
 from writing.llm_writers.forms import PromptForm, only_choice
 
-from ..enums import CampaignState, Inference, Judges
+from ..enums import CampaignKind, CampaignState, Inference, Judges
 from ..models import Campaign, CampaignDimension, Dimension, Item
 from . import injection, llm_campaigns, prompts
 from .injection import InjectionOrder
 from .run_orders import Order
 from .stimuli import ItemSelection
+
+
+class TrainingForm(forms.Form):
+    """The campaign whose pairs a judge labels that is trained on the study's judgments."""
+
+    source = forms.ModelChoiceField(
+        label="Campaign",
+        queryset=Campaign.objects.none(),
+        help_text=(
+            "The judge labels the pairs of this campaign. It is trained on all judgments of people in the study, and "
+            "labels each topic without having seen the judgments on it."
+        ),
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
+        source.queryset = judged_campaigns(study).exclude(kind=CampaignKind.POINTWISE)
+        source.initial = only_choice(source)
+
+
+def judged_campaigns(study: Study) -> QuerySet[Campaign]:
+    """Return the campaigns of people that a model can judge: they have questions, and items or a design to draw."""
+    # Drafts have no items before their questionnaires are generated.
+    has_items = Exists(Item.objects.filter(campaign=OuterRef("pk"))) | Q(state=CampaignState.DRAFT)
+    has_questions = Exists(CampaignDimension.objects.filter(campaign=OuterRef("pk")))
+    campaigns = Campaign.objects.filter(has_items, has_questions, study=study)
+    return campaigns.exclude(judges=Judges.MODEL).order_by("-created_at", "-id")
 
 
 class AskingForm(PromptForm):
@@ -51,12 +79,8 @@ class AskingForm(PromptForm):
 
     def __init__(self, study: Study, *args: Any, **kwargs: Any):
         super().__init__(study, *args, **kwargs)
-        # Drafts have no items before their questionnaires are generated.
-        has_items = Exists(Item.objects.filter(campaign=OuterRef("pk"))) | Q(state=CampaignState.DRAFT)
-        has_questions = Exists(CampaignDimension.objects.filter(campaign=OuterRef("pk")))
-        campaigns = Campaign.objects.filter(has_items, has_questions, study=study)
         source: forms.ModelChoiceField = self.fields["source"]  # type: ignore[assignment,type-arg]
-        source.queryset = campaigns.exclude(judges=Judges.MODEL).order_by("-created_at", "-id")
+        source.queryset = judged_campaigns(study)
         source.initial = only_choice(source)
         self.fields["temperature"].initial = self.fields["seed"].initial = 0
         self.fields["seed"].label = "Random seed"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.urls import reverse
 from django.utils import timezone
 
 from crowdrag.jobs import lifecycle
@@ -34,7 +35,7 @@ def register_kinds() -> None:
     from crowdrag.jobs.enums import Queue
     from crowdrag.jobs.kinds import Kind, register
 
-    from . import injection, queries  # not at the top, because models are not loaded yet
+    from . import injection, queries, trained_judge  # not at the top, because models are not loaded yet
 
     register(
         Kind(
@@ -58,6 +59,16 @@ def register_kinds() -> None:
             work=injection.work,
             finish=injection.finish,
             result_url=queries.result_url,
+            describe=queries.describe_parameters,
+            subjects=queries.run_subjects,
+        )
+    )
+    register(
+        Kind(
+            name=trained_judge.KIND,
+            title="Training of a judge",
+            work=trained_judge.work,
+            result_url=lambda run: reverse("model_judges", args=[run.study.slug]),
             describe=queries.describe_parameters,
             subjects=queries.run_subjects,
         )

@@ -16,7 +16,7 @@ from writing.models import Response
 
 from ..enums import Inference, Judges, JudgingOutcome
 from ..models import Campaign, Dimension, JudgingAnswer, JudgingPrompt, Judgment
-from . import injection, judge_run
+from . import injection, judge_run, trained_judge
 from .stimuli import ItemSelection
 
 Counts = list[tuple[JudgingOutcome, int]]
@@ -36,6 +36,13 @@ class JudgeRow:
     judgments: int
     own: int
     counts: Counts
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether it was trained on the study's judgments, and is no language model."""
+        return bool(
+            self.participant.specification and self.participant.specification.get("model") == trained_judge.MODEL
+        )
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from crowdrag.jobs.run_orders.views import order_run
+from crowdrag.jobs.views import redirect_to_started
 from crowdrag.studies.access import study_page
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
 
 from ..enums import JudgingOutcome
-from . import injection, injection_results, judge_run, queries, run_orders
-from .forms import InjectionForm, JudgingForm
+from . import injection, injection_results, judge_run, queries, run_orders, trained_judge
+from .forms import InjectionForm, JudgingForm, TrainingForm
 
 PER_PAGE = 50
 RUNS = 20
@@ -68,6 +69,19 @@ def measure(request: HttpRequest, study: Study) -> HttpResponse:
         estimate=lambda order: {"forecast": injection.forecast(study=study, order=order)},
         show=partial(_form, request, form, is_measurement=True),
     )
+
+
+@study_page(Role.EDITOR)
+@require_http_methods(["GET", "HEAD", "POST"])
+def train(request: HttpRequest, study: Study) -> HttpResponse:
+    """Train a judge on the study's judgments: show the form (for `campaign`), then the run."""
+    initial = {"source": request.GET["campaign"]} if "campaign" in request.GET else {}
+    form = TrainingForm(study, request.POST if request.method == "POST" else None, initial=initial)
+    if form.is_bound and form.is_valid():
+        source = form.cleaned_data["source"]
+        return redirect_to_started(request, trained_judge.start(study=study, source=source, by=request.user))  # type: ignore[arg-type] # study_page lets nobody else in
+    context = {"form": form, **SECTION}
+    return render(request, "annotation/llm_judges/train.html", context, status=422 if form.errors else 200)
 
 
 @study_page(Role.EDITOR)

@@ -40,6 +40,7 @@ GUIDES: Final[dict[str, str]] = {
     "screening": "guides/screening/",
     "model_judges": "guides/model-judges/",
     "planner": "methods/planning/",
+    "placement": "guides/new-system/",
     "leaderboard": "methods/leaderboard/",
     "results": "methods/agreement/",
     "competence": "methods/competence/",
