@@ -98,4 +98,4 @@ def test_a_script_changes_the_policy_and_is_refused_what_makes_no_sense() -> Non
     assert (answer.status_code, answer.data["policy"], answer.data["control_share"]) == (200, "COMPETENCE", 20)
     assert Campaign.objects.get(pk=here.campaign.pk).policy == AssignmentPolicy.COMPETENCE
     for wrong in ({"policy": "GREEDY"}, {"control_share": 0}, {"control_share": 101}):
-        assert client.patch(address, wrong, format="json").status_code == 422
+        assert client.patch(address, wrong, format="json").status_code == 400
