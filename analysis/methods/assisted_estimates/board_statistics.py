@@ -1,4 +1,7 @@
-"""Merits, mean grades and win shares of all entities of a board, with their terms by topic."""
+"""Merits, mean grades and win shares of entities of a board, with their terms by topic.
+
+`entities` are those that are returned, in this order; None: all. The others count as opponents.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,22 @@ def has_topic(board: Board, pairs: ScoredPairs, topics: int) -> Bools:
     return compared
 
 
-def win_shares(board: Board, pairs: ScoredPairs, topics: int) -> ByTopic:
+def win_shares(board: Board, pairs: ScoredPairs, topics: int, entities: Ints | None = None) -> ByTopic:
     """Return each entity's mean score against others; NaN if it was not compared."""
     sides = Sides.of(board, pairs)
-    return means_by(sides.entity, sides.score, sides.topic, (len(board.names), topics), sides.weight)
+    place, count = _places(board, entities)
+    group = place[sides.entity]
+    keep = group >= 0
+    return means_by(group[keep], sides.score[keep], sides.topic[keep], (count, topics), sides.weight[keep])
+
+
+def _places(board: Board, entities: Ints | None) -> tuple[Ints, int]:
+    """Return the place of each entity of the board among the chosen ones (-1: none), and their number."""
+    if entities is None:
+        return np.arange(len(board.names)), len(board.names)
+    place = np.full(len(board.names), -1, dtype=np.int64)
+    place[entities] = np.arange(len(entities))
+    return place, len(entities)
 
 
 def head_to_head(board: Board, pairs: ScoredPairs, entities: Ints, topics: int) -> ByTopic:
@@ -68,8 +83,7 @@ def head_to_head(board: Board, pairs: ScoredPairs, entities: Ints, topics: int) 
 
     Of shape (k (k - 1) / 2,), in the order of `numpy.triu_indices`; NaN if they were never compared.
     """
-    place = np.full(len(board.names), -1, dtype=np.int64)
-    place[entities] = np.arange(len(entities))
+    place, _count = _places(board, entities)
     left, right = place[board.whose[pairs.left]], place[board.whose[pairs.right]]
     keep = (left >= 0) & (right >= 0) & (left != right)
     left, right, score = left[keep], right[keep], pairs.score[keep]
@@ -96,14 +110,13 @@ def means_by(group: Ints, values: Floats, topic: Ints, shape: tuple[int, int], w
     return ByTopic(value, terms)
 
 
-def merits(board: Board, pairs: ScoredPairs, topics: int) -> ByTopic:
+def merits(board: Board, pairs: ScoredPairs, topics: int, entities: Ints | None = None) -> ByTopic:
     """Return each entity's merit over all topics, with its influences by topic as terms (infinitesimal jackknife)."""
-    entities = len(board.names)
-    value, terms = np.full(entities, np.nan), np.zeros((entities, topics))
+    chosen = np.arange(len(board.names)) if entities is None else entities
     try:
-        met = sparse_bradley_terry.meetings(board.whose[pairs.left], board.whose[pairs.right], entities)
+        met = sparse_bradley_terry.meetings(board.whose[pairs.left], board.whose[pairs.right], len(board.names))
     except NoComparisonsError:
-        return ByTopic(value, terms)
+        return ByTopic(np.full(len(chosen), np.nan), np.zeros((len(chosen), topics)))
     parts = [
         sparse_bradley_terry.tally_strata(
             met, np.full(len(pairs.left), outcome), pairs.chances[:, place], pairs.topic, topics
@@ -113,11 +126,11 @@ def merits(board: Board, pairs: ScoredPairs, topics: int) -> ByTopic:
     won, lost = (sum(sides[1:], start=sides[0]).tocsr() for sides in zip(*parts, strict=True))
     totals = (np.asarray(side.sum(axis=1)).reshape(-1, 1) for side in (won, lost))
     value = sparse_bradley_terry.fit(met, *totals).merit[:, 0]
-    influences = np.nan_to_num(sparse_bradley_terry.influence(met, won, lost, value))
+    influences = np.nan_to_num(sparse_bradley_terry.influence(met, won, lost, value)[chosen])
     judged = np.zeros(topics, dtype=bool)
     judged[pairs.topic] = True
     centred = influences - influences[:, judged].mean(axis=1, keepdims=True)
-    return ByTopic(value, np.where(judged, centred, 0.0))
+    return ByTopic(value[chosen], np.where(judged, centred, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +141,12 @@ class ResponseGrades:
     topic: Ints
     grade: Floats
 
-    def means(self, board: Board, topics: int) -> ByTopic:
+    def means(self, board: Board, topics: int, entities: Ints | None = None) -> ByTopic:
         """Return the mean grade of each entity."""
-        return means_by(board.whose[self.response], self.grade, self.topic, (len(board.names), topics))
+        place, count = _places(board, entities)
+        group = place[board.whose[self.response]]
+        keep = group >= 0
+        return means_by(group[keep], self.grade[keep], self.topic[keep], (count, topics))
 
 
 def grades(pairs: ScoredPairs, usual: int) -> ResponseGrades:

@@ -19,7 +19,7 @@ from analysis.stats.bootstrap import Floats
 from ...inputs.arrays import Ints
 from ...tables.rows import NOTE, Row, number
 from ..context import Context, Tables
-from ..leaderboard.boards import Board, boards
+from ..leaderboard.boards import ORIGIN, Board, boards
 from ..leaderboard.votes_by_judges import ALL
 from . import board_statistics as statistics
 from .board_statistics import ResponseGrades
@@ -40,14 +40,14 @@ from .tables import (
 NAMES = ("assisted_estimates", "assisted_differences", "assisted_judges")
 #: Systems whose differences are listed: those that people judged on most topics.
 MOST = 10
-#: Entities with fewer topics judged by people are left out.
-FEWEST_LISTED = 2
 #: Grades can be assisted if people judged nearly all of the models' pairs in their topics.
 WHOLE_TOPICS = 0.95
 #: A part that differs from all with a smaller p is not random.
 DIFFERS = 0.01
-#: More entities would take too much memory: merits solve equations of all with all.
-MOST_ENTITIES = 5_000
+#: Merits of more entities would take too long: their influences solve equations of all with all.
+MOST_ENTITIES = 1_000
+#: Maximum number of terms (entities, judges and topics) in memory at a time.
+_AT_ONCE = 4_000_000
 
 ONE_TOPIC = "an interval needs at least two topics, and values that differ between them"
 
@@ -130,9 +130,10 @@ class _OnBoard:
         self.responses = len(analysed.inputs.responses)
         self.analysed = analysed
         sizes = self._sizes(self._entities_of)
-        self.listed = np.flatnonzero(sizes.topics >= FEWEST_LISTED)
+        # Origins are always listed, with the reason if people judged too little.
+        self.listed = np.flatnonzero(sizes.topics >= (1 if board.kind == ORIGIN else FEWEST_TOPICS))
         self.sizes = sizes.only(self.listed)
-        self.measured = {measure: value.only(self.listed) for measure, value in self._measures()}
+        self.measured = dict(self._measures()) if len(self.listed) else {}
 
     def estimates(self) -> Iterator[Row]:
         """Yield the rows of each entity by measure."""
@@ -190,9 +191,12 @@ class _OnBoard:
 
     def _measures(self) -> Iterator[tuple[str, _Measured]]:
         if len(self.board.names) <= MOST_ENTITIES:
-            yield MERIT, self._by_judges(lambda pairs: statistics.merits(self.board, pairs, self.topics))
+            yield MERIT, self._by_judges(lambda pairs: statistics.merits(self.board, pairs, self.topics, self.listed))
         yield MEAN_GRADE, self._mean_grades()
-        yield WIN_SHARE, self._by_judges(lambda pairs: statistics.win_shares(self.board, pairs, self.topics))
+        yield (
+            WIN_SHARE,
+            self._by_judges(lambda pairs: statistics.win_shares(self.board, pairs, self.topics, self.listed)),
+        )
 
     def _by_judges(self, statistic: Callable[[ScoredPairs], ByTopic]) -> _Measured:
         judges = self.scored.judges
@@ -210,7 +214,7 @@ class _OnBoard:
         chosen = np.array([name == self.name or self.name == ALL for name in names])[graded.fit]
         grade = graded.comparable(graded.grade)[chosen]
         topic = np.searchsorted(self.scored.topics, graded.topic[chosen])
-        people = ResponseGrades(graded.response[chosen], topic, grade).means(self.board, self.topics)
+        people = ResponseGrades(graded.response[chosen], topic, grade).means(self.board, self.topics, self.listed)
         has_people = np.zeros(self.topics, dtype=bool)
         has_people[self.scored.people.topic] = True
         parts: list[ByTopic] = []
@@ -220,7 +224,7 @@ class _OnBoard:
             inside = has_people[judge.pairs.topic]
             is_whole &= bool(judge.on_part.sum() >= WHOLE_TOPICS * inside.sum())
             for pairs, sides in ((judge.part, parts), (judge.pairs.only(judge.on_part | ~inside), wholes)):
-                sides.append(statistics.grades(pairs, graded.usual).means(self.board, self.topics))
+                sides.append(statistics.grades(pairs, graded.usual).means(self.board, self.topics, self.listed))
         return _Measured(people, _stacked(parts), _stacked(wholes), "" if is_whole else OTHER_PAIRS)
 
     def _sizes(self, groups_of: Callable[[ScoredPairs], tuple[Ints, Ints, int]]) -> _Sizes:
@@ -269,6 +273,14 @@ def _joined(parts: list[ScoredPairs]) -> ScoredPairs:
 
 def _rows(measured: _Measured, sizes: _Sizes, topics: int) -> Iterator[Row]:
     """Yield the cells of each estimate."""
+    count, judges = measured.on_all.value.shape
+    size = max(1, _AT_ONCE // (topics * judges))
+    for begin in range(0, count, size):
+        block = np.arange(begin, min(begin + size, count))
+        yield from _rows_of_block(measured.only(block), sizes.only(block))
+
+
+def _rows_of_block(measured: _Measured, sizes: _Sizes) -> Iterator[Row]:
     result = assisted.estimate(
         measured.people, measured.on_part, measured.on_all, has_people=sizes.has_people, topics=sizes.topics
     )

@@ -82,8 +82,8 @@ ASSISTED_ESTIMATES = Table(
     holds=Holds.PSEUDONYMS,
     is_whole=False,
     about=(
-        "One row per system or origin, dimension and measure. Empty if people or models judged nothing. Method: "
-        "`methods/assisted-estimates.md`."
+        "One row per origin, or system that people judged on enough topics, dimension and measure. Empty if people or "
+        "models judged nothing. Method: `methods/assisted-estimates.md`."
     ),
     meanings={"kind, participant, origin": "as in `leaderboard`", **_MEANINGS},
 )
