@@ -16,6 +16,7 @@ from ..tables import table
 from ..tables.rows import Row
 from . import (
     agreement,
+    assisted_estimates,
     citations,
     competence,
     grade_differences,
@@ -61,6 +62,7 @@ METHODS: tuple[Method, ...] = (
     reference_metrics.METHOD,
     model_judges.METHOD,
     judge_certificate.METHOD,
+    assisted_estimates.METHOD,
 )
 for _method in METHODS:
     table.register(_method.tables)

@@ -29,6 +29,13 @@ _WORKS = (
           author="Huang, Jenny Y. and Shen, Yunyi and Wei, Dennis and Broderick, Tamara",
           title="Dropping Just a Handful of Preferences Can Change Top Large Language Model Rankings",
           year="2025", note="arXiv:2508.11847"),
+    _work("angelopoulos2023", "misc",
+          author="Angelopoulos, Anastasios N. and Duchi, John C. and Zrnic, Tijana",
+          title="{PPI++}: Efficient Prediction-Powered Inference", year="2023", note="arXiv:2311.01453"),
+    _work("kluger2025", "misc",
+          author="Kluger, Dan M. and Lu, Kerri and Zrnic, Tijana and Wang, Sherrie and Bates, Stephen",
+          title="Prediction-Powered Inference with Imputed Covariates and Nonuniform Sampling", year="2025",
+          note="arXiv:2501.18577"),
     _work("calderon2025", "inproceedings",
           author="Calderon, Nitay and Reichart, Roi and Dror, Rotem",
           title="The Alternative Annotator Test for {LLM}-as-a-Judge: How to Statistically Justify Replacing Human "
