@@ -252,6 +252,25 @@ def count_markers_from_zero(text: str) -> str:
     return _MARKER.sub(lambda marker: _NUMBER.sub(_one_less, marker.group()), text)
 
 
+def shift_markers(text: str, shift: int) -> str:
+    """Add `shift` to all numbers of citation markers; a marker of which a number would be negative stays unchanged.
+
+    Examples
+    --------
+    >>> shift_markers("Leaves fall [0, 2]. Snow [1][3] melts.", 1)
+    'Leaves fall [1, 3]. Snow [2][4] melts.'
+    """
+
+    def shifted(marker: re.Match[str]) -> str:
+        numbers = [_index(digits) + shift for digits in _NUMBER.findall(marker.group())]
+        if min(numbers) < 0:
+            return marker.group()
+        rest = iter(numbers)
+        return _NUMBER.sub(lambda _: str(next(rest)), marker.group())
+
+    return _MARKER.sub(shifted, text)
+
+
 def _one_less(digits: re.Match[str]) -> str:
     number = _index(digits.group())
     if number == 0:
