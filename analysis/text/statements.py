@@ -61,9 +61,12 @@ class Statement:
     @property
     def text(self) -> str:
         """The readable statement: its span and closing punctuation (never the same mark twice)."""
-        if self.closing and self.body.endswith(self.closing[0]):
-            return self.body + self.closing[1:]
-        return self.body + self.closing
+        return readable(self.body, self.closing)
+
+
+def readable(body: str, closing: str) -> str:
+    """Join a statement's span and its closing punctuation, without the same mark twice."""
+    return body + (closing[1:] if closing and body.endswith(closing[0]) else closing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from analysis.text import statements
+
+from ..imports import csv_files
 from ..imports.problems import Effect, Problems
 from ..imports.sources import Member
 from . import hugging_face
 from .format_registry import Format, UnknownFormatError, get, recognise
-from .values import Document, FileContents, NuggetBank, Part, Report, Request, contents, parts_of
+from .report_fields import cited
+from .values import Citation, Document, FileContents, NuggetBank, Part, Report, Request, Sentence, contents, parts_of
 
 #: The format whose columns can be given.
 COLUMN_FORMAT: Final = "hugging-face"
@@ -102,15 +106,51 @@ def convert(
     if source.content != target.content:
         msg = f"{member.name} holds {source.content} ({source.name}), and {target.name} holds {target.content}."
         raise NotConvertibleError(msg)
-    values = [_named(value, run or member.stem) for value in read_contents.values]
-    lost = losses(values, source, target)
-    about = read_contents.about if source == target else {}
-    kept = values if source == target else list(map(without_extra, values))
-    return Conversion(b"".join(target.write(contents(kept, about))), source, len(values), lost, problems)
+    values = read_contents.values
+    if source == target:
+        lost: dict[str, int] = {}
+        data = b"".join(target.write(contents(values, read_contents.about)))
+    else:
+        values = [_completed(value, source, run or member.stem) for value in values]
+        lost = losses(values, source, target)
+        data = b"".join(target.write(contents([_adapted(value, target) for value in values])))
+    return Conversion(data, source, len(values), lost, problems)
 
 
-def _named(value: Any, run: str) -> Any:
-    return replace(value, run=run) if isinstance(value, Report) and not value.run else value
+def _completed(value: Any, source: Format, run: str) -> Any:
+    """Return a report with a name of its system, IDs of its topic and passages, and its text as sentences."""
+    if not isinstance(value, Report):
+        return value
+    topic = value.topic or (csv_files.topic_id(value.query) if value.query else "")
+    documents = value.documents
+    if documents is not None:
+        documents = tuple(replace(each, id=each.id or csv_files.passage_id(each.text)) for each in documents)
+    report = replace(value, run=value.run or run, topic=topic, documents=documents)
+    return report if report.sentences is not None else replace(report, sentences=_sentences(report, source))
+
+
+def _sentences(report: Report, source: Format) -> tuple[Sentence, ...]:
+    """Split a text at its citation markers; brackets of a format without citations are part of the text."""
+    text, documents, first = report.text or "", report.documents or (), report.first_marker
+    if Part.CITATIONS not in source.holds:
+        return (Sentence(text, None),) if text else ()
+    parsed = statements.parse(text, passages=len(documents) + first)
+    return tuple(
+        Sentence(each.text, tuple(Citation(documents[n - first].id) for n in each.citations if n >= first))
+        for each in parsed.statements
+    )
+
+
+def _adapted(value: Any, target: Format) -> Any:
+    """Return a value without other fields, and a report as the target holds it: as sentences or as a text."""
+    value = without_extra(value)
+    if not isinstance(value, Report) or value.text is None:
+        return value
+    if Part.SENTENCES in target.holds:
+        return replace(value, text=None)
+    has_citations = any(sentence.citations for sentence in value.sentences or ())
+    is_plain = Part.CITATIONS not in target.holds and has_citations
+    return replace(value, text=statements.without_markers(value.text) if is_plain else value.text, sentences=None)
 
 
 def losses(values: Sequence[Any], source: Format | None, target: Format) -> dict[str, int]:
@@ -122,7 +162,15 @@ def losses(values: Sequence[Any], source: Format | None, target: Format) -> dict
     for value in values:
         parts = parts_of(value)
         counts.update(part for part in parts if part not in target.holds or (part == Part.EXTRA and source != target))
-    return {str(part): counts[part] for part in sorted(counts)}
+        counts[Part.CITATIONS] += Part.CITATIONS in target.holds and _cites_without_text(value, target)
+    return {str(part): counts[part] for part in sorted(counts) if counts[part]}
+
+
+def _cites_without_text(value: Any, target: Format) -> bool:
+    """Return whether a report cites passages that it does not have, in a format whose citations are markers."""
+    if not isinstance(value, Report) or Part.REFERENCES in target.holds:
+        return False
+    return not set(cited(value)) <= {document.id for document in value.documents or ()}
 
 
 def without_extra(value: Any) -> Any:

@@ -105,7 +105,10 @@ def read(
         chosen = roles(names, columns)
     except ColumnsNotKnownError as error:
         problems.add(
-            file=member.name, line=probed[0][0], expected="a column with queries and one with answers", message=str(error)
+            file=member.name,
+            line=probed[0][0],
+            expected="a column with queries and one with answers",
+            message=str(error),
         )
         return FileContents([])
     rows = []

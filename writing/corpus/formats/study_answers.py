@@ -113,7 +113,7 @@ def read(
     """
     collected = _Collected(Answers(problems), options)
     for member in members:
-        if not _is_ignored(member.name):
+        if not is_ignored(member.name):
             collected.add(member, report)
     problems.refuse_any()
     if not collected.reports:
@@ -127,7 +127,8 @@ def read(
     return collected.finish()
 
 
-def _is_ignored(name: str) -> bool:
+def is_ignored(name: str) -> bool:
+    """Return whether a file of an archive or folder holds no data: a manifest, a description, a system's file."""
     base = name.rpartition("/")[2]
     return is_hidden(name) or base in IGNORED or base.lower().endswith(_IGNORED_SUFFIXES)
 

@@ -149,8 +149,8 @@ def _banks(format_: Format) -> tuple[st.SearchStrategy[NuggetBank], Any]:
 
     def nuggets_with(parts: Any) -> Any:
         return st.builds(
-            Nugget, FULL_TEXTS, IDS | st.just(""), st.booleans(), labels, st.none(), st.none() | answers, provenance, parts,
-            EXTRAS,
+            Nugget, FULL_TEXTS, IDS | st.just(""), st.booleans(), labels, st.none(), st.none() | answers, provenance,
+            parts, EXTRAS,
         )  # fmt: skip
 
     nested = st.none() | st.lists(nuggets_with(st.none()), max_size=2).map(tuple)
