@@ -90,14 +90,14 @@ def _report(response: Response, system: str) -> Report:
         )
         for each in response.statements.all()
     )
-    cited = dict.fromkeys(citation.passage for each in sentences for citation in each.citations or ())
+    cited = {citation.passage for each in sentences for citation in each.citations or ()}
     return Report(
         topic=response.topic.external_id,
         run=system,
         sentences=sentences,
         query=response.topic.query,
         team=response.study.slug,
-        references=tuple(cited),
+        references=tuple(name for name in names.values() if name in cited),
         documents=tuple(_document(each.passage) for each in retrieved),
     )
 
