@@ -27,7 +27,9 @@ class ExportRow(serializers.ModelSerializer[Artifact]):
     """A finished export. Download it by its name from the artifacts of its run."""
 
     run = serializers.UUIDField(source="run.key", help_text="Key of the run that created the export.")
-    format = serializers.SerializerMethodField(help_text="Format of the export: `archive` or `crowdrag25`.")
+    format = serializers.SerializerMethodField(
+        help_text="Format of the export: `archive`, `crowdrag25`, or a format of answers."
+    )
 
     class Meta:
         model = Artifact
@@ -39,7 +41,10 @@ class ExportRow(serializers.ModelSerializer[Artifact]):
 
 
 class NewExport(RequestBody):
-    """The format of an export: `archive` holds the whole study, `crowdrag25` has the layout of CrowdRAG-25."""
+    """The format of an export.
+
+    `archive` holds the whole study, `crowdrag25` has the layout of CrowdRAG-25, and the others hold the answers.
+    """
 
     format = serializers.ChoiceField([(name, name) for name in services.WRITERS])
 

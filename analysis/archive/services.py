@@ -14,19 +14,24 @@ from django.utils import timezone
 from crowdrag.jobs import kinds, lifecycle, run_files
 from crowdrag.jobs.models import Artifact, Run
 from crowdrag.studies.models import Study, User
+from writing.corpus.formats import format_registry
+from writing.corpus.formats.values import Content
 
 from ..inputs import snapshots
-from . import crowdrag25_release, importer, writer
+from . import answers_release, crowdrag25_release, importer, writer
 from .writer import Package, digest_of
 
+#: Formats of RAG evaluation in which the study's answers are exported.
+ANSWER_FORMATS = format_registry.of_content(Content.REPORTS)
 MEDIA_TYPE = "application/zip"
 # Writers by the name of the format in commands and on pages.
 WRITERS: dict[str, Callable[[Package, kinds.Work], dict[str, Any]]] = {
     "archive": writer.write,
     "crowdrag25": crowdrag25_release.write,
+    **{each.name: partial(answers_release.write, format_=each) for each in ANSWER_FORMATS},
 }
 # Formats that cannot hold a whole study; the summary of their runs counts what is left out.
-INCOMPLETE = {"crowdrag25"}
+INCOMPLETE = WRITERS.keys() - {"archive"}
 LEFT_OUT = "left_out"
 
 
@@ -110,6 +115,7 @@ def result_url(run: Run) -> str:
 def register() -> None:
     """Register exports and the import of archives as run kinds when the app is ready."""
     titles = {"archive": "Export as archive", "crowdrag25": "Export as CrowdRAG-25"}
+    titles |= {each.name: f"Export as {each.title}" for each in ANSWER_FORMATS}
     for format_ in WRITERS:
         kinds.register(
             kinds.Kind(

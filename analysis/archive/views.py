@@ -35,6 +35,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
             for artifact in page
         ],
         "at_work": [{"run": run, "title": kinds.title(run.kind)} for run in services.at_work(study)],
+        "answer_formats": services.ANSWER_FORMATS,
         "may_export": request.study_role >= Role.EDITOR,  # type: ignore[attr-defined]
     }
     return render(request, "analysis/archive/export.html", context)

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -112,6 +112,15 @@ class Package:
             WrittenFile(path, lines.rows, digesting.size, digesting.sha256, lines.content_bytes, lines.content_sha256)
         )
 
+    def file(self, path: str, chunks: Iterable[bytes], rows: int) -> None:
+        """Add a file as it is, which readers of its format open without unpacking it."""
+        with self._zip.open(_info(path, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as entry:
+            digesting = _Digesting(entry)
+            for chunk in chunks:
+                digesting.write(chunk)
+        digest = digesting.sha256
+        self.files.append(WrittenFile(path, rows, digesting.size, digest, digesting.size, digest))
+
     def manifest(self, content: dict[str, Any]) -> None:
         """Add the manifest with the files' metadata; call this last."""
         content = content | {"files": [file.as_json() for file in self.files]}
@@ -125,9 +134,10 @@ def digest_of(files: list[WrittenFile]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _info(path: str) -> zipfile.ZipInfo:
+def _info(path: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
+    """Return an entry; by default it is stored, because the files of archives are gzipped already."""
     info = zipfile.ZipInfo(path, NO_TIME)
-    info.compress_type = zipfile.ZIP_STORED  # already gzipped
+    info.compress_type = method
     info.create_system = 3  # identical bytes on every machine
     info.external_attr = 0o644 << 16
     return info

@@ -61,9 +61,12 @@ class Statement:
     @property
     def text(self) -> str:
         """The readable statement: its span and closing punctuation (never the same mark twice)."""
-        if self.closing and self.body.endswith(self.closing[0]):
-            return self.body + self.closing[1:]
-        return self.body + self.closing
+        return readable(self.body, self.closing)
+
+
+def readable(body: str, closing: str) -> str:
+    """Join a statement's span and its closing punctuation, without the same mark twice."""
+    return body + (closing[1:] if closing and body.endswith(closing[0]) else closing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +253,25 @@ def count_markers_from_zero(text: str) -> str:
     'Leaves fall [0, 2]. See [Winter, 1997].'
     """
     return _MARKER.sub(lambda marker: _NUMBER.sub(_one_less, marker.group()), text)
+
+
+def shift_markers(text: str, shift: int) -> str:
+    """Add `shift` to all numbers of citation markers; a marker of which a number would be negative stays unchanged.
+
+    Examples
+    --------
+    >>> shift_markers("Leaves fall [0, 2]. Snow [1][3] melts.", 1)
+    'Leaves fall [1, 3]. Snow [2][4] melts.'
+    """
+
+    def shifted(marker: re.Match[str]) -> str:
+        numbers = [_index(digits) + shift for digits in _NUMBER.findall(marker.group())]
+        if min(numbers) < 0:
+            return marker.group()
+        rest = iter(numbers)
+        return _NUMBER.sub(lambda _: str(next(rest)), marker.group())
+
+    return _MARKER.sub(shifted, text)
 
 
 def _one_less(digits: re.Match[str]) -> str:

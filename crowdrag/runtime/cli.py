@@ -22,6 +22,7 @@ from crowdrag.runtime.exit_codes import ExitCode
 OFFLINE = {
     "check",
     "compilemessages",
+    "convert",
     "diffsettings",
     "findstatic",
     "help",

@@ -13,8 +13,9 @@ GROUPS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("doctor", "check the installation and say what to fix"),
     ),
     "Data": (
-        ("import KIND FILE", "import a corpus, a CSV file, topics, a TREC run, responses or a questionnaire"),
-        ("export", "export a study as one file"),
+        ("import KIND FILE", "import a corpus, answers, a CSV file, topics, a TREC run, responses or a questionnaire"),
+        ("export", "export a study, or its answers, as one file"),
+        ("convert FILE", "convert answers, runs, judgments, nuggets or a leaderboard into another format"),
     ),
     "Analysis": (
         ("analyse", "compute agreement, competence, labels and grades"),

@@ -1,4 +1,4 @@
-"""`crowdrag export SLUG --format archive|crowdrag25 --out FILE`: write a study as one file."""
+"""`crowdrag export SLUG --format FORMAT --out FILE`: write a study, or its answers, as one file."""
 
 import hashlib
 import os
@@ -17,7 +17,10 @@ CHUNK = 1024 * 1024
 
 
 class Command(RunCommand):
-    help = "Export a study as one file: an archive that imports to an identical study, or the CrowdRAG-25 layout."
+    help = (
+        "Export a study as one file: an archive that imports to an identical study, the CrowdRAG-25 layout, "
+        "or its answers in a format of RAG evaluation."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", nargs="?", help="the study's short name")

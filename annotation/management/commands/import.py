@@ -15,13 +15,46 @@ from crowdrag.jobs.models import Run
 from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
 from crowdrag.studies.study import services
+from writing.corpus.formats import study_answers
 from writing.corpus.imports import importers, response_files, trec
-from writing.corpus.imports.importers import FROM_ONE, PASSAGE_LINES, STRICT, Importer
+from writing.corpus.imports.importers import (
+    COLUMN_NAMES,
+    DRY_RUN,
+    FORMAT,
+    FROM_ONE,
+    PASSAGE_LINES,
+    STRICT,
+    SYSTEM,
+    Importer,
+)
+
+
+def _column_names(text: str) -> str:
+    """Check the columns of a data set."""
+    try:
+        study_answers.parse_columns(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
 
 _OPTIONS: dict[str, dict[str, Any]] = {
     "depth": {"type": int, "default": trec.DEPTH, "help": "passages per topic (default: %(default)s)"},
     FROM_ONE: {"action": "store_true", "help": "citation markers count the passages from 1, not from 0"},
     PASSAGE_LINES: {"action": "store_true", "help": "each line of a passage's cell is a passage"},
+    FORMAT: {
+        "default": "",
+        "choices": [name for name, _title in study_answers.choices()],
+        "help": "format of the answers (default: recognised)",
+    },
+    SYSTEM: {"default": "", "help": "name of the system of answers that name none (default: the file's name)"},
+    COLUMN_NAMES: {
+        "default": "",
+        "type": _column_names,
+        "metavar": "ROLE=COLUMN,...",
+        "help": "columns of a Hugging Face data set, for example query=question,answer=output",
+    },
+    DRY_RUN: {"action": "store_true", "help": "store nothing, and show what would be created"},
     STRICT: {"action": "store_true", "help": "refuse input with faults in single rows, instead of setting these aside"},
     "style": {
         "default": response_files.DEFAULT_STYLE,
@@ -47,7 +80,9 @@ class Command(RunCommand):
             )
             if len(importer.inputs) == 1:
                 role = importer.inputs[0]
-                of_kind.add_argument("path", metavar=str(role.label).upper(), type=Path, help=str(role.help))
+                nargs: dict[str, Any] = {"nargs": "+"} if role.many else {}
+                metavar = "FILE" if role.many else str(role.label).upper()
+                of_kind.add_argument("path", metavar=metavar, type=Path, help=str(role.help), **nargs)
             else:
                 for role in importer.inputs:
                     of_kind.add_argument(
@@ -75,7 +110,7 @@ class Command(RunCommand):
                 options={name: options[name] for name in importer.options},
             )
             run = self.follow(run)
-            is_taken = run.state == RunState.DONE
+            is_taken = run.state == RunState.DONE and not options.get(DRY_RUN)
         finally:
             # The run needs a study from the start. A new study is deleted with an import that fails.
             if known is None and not is_taken:
@@ -93,6 +128,7 @@ class Command(RunCommand):
         }
         if run.state == RunState.DONE:
             lines = [f"Made the study {slug}."] if is_new else []
+            lines += ["Dry run: nothing was stored. An import would create:"] if run.parameters.get(DRY_RUN) else []
             lines += [f"{name}: {value}" for name, value in _flat(run.summary)]
             lines += [f"{fault['effect']}: {_line(fault)}" for fault in run.problems]
             self.print_result(values, *lines, *([_without(run.summary, len(run.problems))] if run.problems else []))
@@ -127,16 +163,17 @@ def _without(summary: dict[str, Any], listed: int) -> str:
     return f"{sentences} {'--strict refuses it.' if set_aside + incomplete == 1 else '--strict refuses them.'}"
 
 
-def _files(importer: Importer, options: dict[str, Any]) -> dict[str, Path]:
+def _files(importer: Importer, options: dict[str, Any]) -> dict[str, list[Path]]:
     """Return the given paths by role; refuse missing paths at once."""
     if len(importer.inputs) == 1:
-        files = {importer.inputs[0].role: options["path"]}
+        paths_of = {importer.inputs[0].role: options["path"]}
     else:
-        files = {inputs.role: options[inputs.role] for inputs in importer.inputs}
-    for path in files.values():
+        paths_of = {inputs.role: options[inputs.role] for inputs in importer.inputs}
+    files = {role: paths if isinstance(paths, list) else [paths] for role, paths in paths_of.items()}
+    for path in (path for paths in files.values() for path in paths):
         if not path.exists():
             raise CommandError(f"There is no {path}.")
-    return {role: path.resolve() for role, path in files.items()}
+    return {role: [path.resolve() for path in paths] for role, paths in files.items()}
 
 
 def _flat(summary: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -5,8 +5,24 @@ from datetime import datetime
 from crowdrag.studies.models import Study
 
 from .. import responses
+from ..formats import study_answers
 from . import csv_files, file_formats, importers, question_files, removal, response_files, topic_files, trec
-from .importers import COLUMN_OPTIONS, COLUMNS, FROM_ONE, PASSAGE_LINES, Importer, Input, Inputs, Options, Stored
+from .importers import (
+    COLUMN_NAMES,
+    COLUMN_OPTIONS,
+    COLUMNS,
+    DRY_RUN,
+    FORMAT,
+    FROM_ONE,
+    PASSAGE_LINES,
+    STRICT,
+    SYSTEM,
+    Importer,
+    Input,
+    Inputs,
+    Options,
+    Stored,
+)
 from .json_lines import Report
 from .problems import Problems
 
@@ -70,6 +86,21 @@ def _store_csv(study: Study, content: csv_files.CsvContent, now: datetime) -> St
     return Stored(
         {"made": created} | ({} if content.encoding == file_formats.UTF_8 else {"encoding": content.encoding})
     )
+
+
+def _read_answers(files: Inputs, options: Options, problems: Problems, report: Report) -> study_answers.Answers:
+    chosen = study_answers.ReadOptions(
+        format=options.get(FORMAT) or "",
+        system=options.get(SYSTEM) or "",
+        columns=study_answers.parse_columns(options.get(COLUMN_NAMES) or ""),
+        style=options.get("style") or response_files.DEFAULT_STYLE,
+        from_one=bool(options.get(FROM_ONE)),
+    )
+    return study_answers.read(files.every("files"), problems, options=chosen, report=report)
+
+
+def _store_answers(study: Study, answers: study_answers.Answers, now: datetime) -> Stored:
+    return study_answers.store(study=study, answers=answers, now=now)
 
 
 _LINES = "JSON lines, gzipped or not"
@@ -143,10 +174,25 @@ RESPONSES = Importer(
     order=40,
     is_deletable=True,
 )
+ANSWERS = Importer(
+    name="answers",
+    title="Answers of RAG systems",
+    description=(
+        "Answers in the formats of TREC RAG, TREC AutoJudge, ALCE, RAGAS, ARES or Hugging Face data sets, "
+        "with their topics and passages. The format is recognised."
+    ),
+    inputs=(Input("files", "Answers, topics and passages", "Files, or one zip or tar archive", many=True),),
+    read=_read_answers,
+    store=_store_answers,
+    template="writing/corpus/imports/_answers.html",
+    options=(FORMAT, SYSTEM, COLUMN_NAMES, "style", FROM_ONE, STRICT, DRY_RUN),
+    order=12,
+    is_deletable=True,
+)
 
 
 def register() -> None:
     """Register the importers of the writing app."""
-    for importer in (CSV, QUESTIONS, TOPICS, TREC, RESPONSES):
+    for importer in (CSV, ANSWERS, QUESTIONS, TOPICS, TREC, RESPONSES):
         importers.register(importer)
     removal.register()

@@ -75,8 +75,8 @@ def preview(member: Member, problems: Problems) -> CsvPreview:
         If it is not a table with a header.
     """
     encoding = file_formats.check_table(member, problems)
-    rows = _rows(member, problems, encoding=encoding)
-    columns = _header(member, next(rows, (0, []))[1], problems)
+    rows = read_rows(member, problems, encoding=encoding)
+    columns = read_header(member, next(rows, (0, []))[1], problems)
     first = [_padded(cells, columns) for _line, cells in islice(rows, GUESSED_ROWS)]
     problems.refuse_any()
     return CsvPreview(columns, first[:PREVIEW_ROWS], guess_roles(columns, first), _notes(columns, encoding))
@@ -109,8 +109,8 @@ def read(
     system to the same question in the same style. Empty responses and repeated rows are skipped and counted.
     """
     encoding = file_formats.check_table(member, problems)
-    rows = _rows(member, problems, encoding=encoding, report=report)
-    columns = _header(member, next(rows, (0, []))[1], problems)
+    rows = read_rows(member, problems, encoding=encoding, report=report)
+    columns = read_header(member, next(rows, (0, []))[1], problems)
     problems.refuse_any()
     chosen = dict(roles or guess_roles(columns))
     for column in chosen:
@@ -171,20 +171,26 @@ def store(*, study: Study, content: CsvContent, now: datetime) -> dict[str, int]
     BadInput
         If the question of a response is neither in the file nor in the study.
     """
-    current = Topic.objects.filter(study=study).current().order_by("pk")
-    ids = {query: external_id for external_id, query in current.values_list("external_id", "query")}
-    generated_ids = {
-        topic.external_id: topic.query for topic in content.topics if topic.external_id == topic_id(topic.query)
-    }
-    renamed = {generated: ids[query] for generated, query in generated_ids.items() if query in ids}
-    topics = [replace(topic, external_id=renamed.get(topic.external_id, topic.external_id)) for topic in content.topics]
-    known = set(ids.values())
+    topics, renamed = with_known_ids(study, content.topics)
+    known = set(Topic.objects.filter(study=study).current().values_list("external_id", flat=True))
     fresh = [topic for topic in topics if topic.passages or topic.external_id not in known]
     responses = [replace(response, topic=renamed.get(response.topic, response.topic)) for response in content.responses]
     counts = topic_files.store(study=study, topics=fresh, now=now)
     counts["topics_unchanged"] += len(topics) - len(fresh)
     counts |= corpus_responses.store(study=study, responses=responses, problems=Problems(), now=now)
     return counts | content.left_out
+
+
+def with_known_ids(study: Study, topics: Sequence[TopicInput]) -> tuple[list[TopicInput], dict[str, str]]:
+    """Return topics with the IDs that their queries have in the study, and these IDs by the generated ones.
+
+    Only topics whose ID was generated from their query are renamed.
+    """
+    current = Topic.objects.filter(study=study).current().order_by("pk")
+    ids = {query: external_id for external_id, query in current.values_list("external_id", "query")}
+    generated = {topic.external_id: topic.query for topic in topics if topic.external_id == topic_id(topic.query)}
+    renamed = {external_id: ids[query] for external_id, query in generated.items() if query in ids}
+    return [replace(topic, external_id=renamed.get(topic.external_id, topic.external_id)) for topic in topics], renamed
 
 
 def topic_id(question: str) -> str:
@@ -301,7 +307,7 @@ def _add_topic(topics: dict[str, TopicInput], topic: TopicInput, problems: Probl
     topics[topic.external_id] = replace(first, passages=tuple(passages), narrative=first.narrative or topic.narrative)
 
 
-def _rows(
+def read_rows(
     member: Member,
     problems: Problems,
     *,
@@ -326,7 +332,7 @@ def _rows(
         problems.add(file=member.name, line=begin, expected="CSV or TSV with quoted cells", message=str(error))
 
 
-def _header(member: Member, cells: Sequence[str], problems: Problems) -> list[str]:
+def read_header(member: Member, cells: Sequence[str], problems: Problems) -> list[str]:
     """Return the column names; a column without a name is named by its number."""
     names = [cell.strip() or f"Column {number}" for number, cell in enumerate(cells, 1)]
     problems.refuse_any()

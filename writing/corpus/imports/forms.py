@@ -5,11 +5,23 @@ from typing import Any
 
 from django import forms
 
+from ..formats import study_answers
 from . import question_files, response_files, trec
 from .csv_columns import ColumnRole, ColumnsError, check_roles
 from .csv_files import CellRules, CsvPreview
-from .fields import MAX_STYLE
-from .importers import COLUMN_OPTIONS, FROM_ONE, OPTIONS, PASSAGE_LINES, STRICT, Importer
+from .fields import MAX_ID, MAX_STYLE
+from .importers import (
+    COLUMN_NAMES,
+    COLUMN_OPTIONS,
+    DRY_RUN,
+    FORMAT,
+    FROM_ONE,
+    OPTIONS,
+    PASSAGE_LINES,
+    STRICT,
+    SYSTEM,
+    Importer,
+)
 from .problems import BadInput, Problem, Problems
 from .sources import Member
 
@@ -49,7 +61,11 @@ class ImportForm(forms.Form):
     def __init__(self, importer: Importer, *args: Any, has_column_options: bool = True, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.importer = importer
-        self.names = [name for name in importer.options if has_column_options or name not in COLUMN_OPTIONS]
+        self.names = [
+            name
+            for name in importer.options
+            if has_column_options or not importer.has_columns or name not in COLUMN_OPTIONS
+        ]
         for spec in importer.inputs:
             self.fields[spec.role] = FilesField(many=spec.many, label=spec.label, help_text=spec.help)
         for name in self.names:
@@ -182,7 +198,57 @@ def _passage_lines() -> forms.Field:
     )
 
 
+def _format() -> forms.Field:
+    return forms.ChoiceField(
+        label=OPTIONS[FORMAT],
+        required=False,
+        choices=[("", "Recognise the format"), *study_answers.choices()],
+        help_text="Choose one if it is not recognised.",
+    )
+
+
+def _system() -> forms.Field:
+    return forms.CharField(
+        label=OPTIONS[SYSTEM],
+        required=False,
+        max_length=MAX_ID,
+        help_text="For answers that name no system. Without it, the name of the file is used.",
+    )
+
+
+class ColumnNamesField(forms.CharField):
+    """The columns of a data set, as `query=question, answer=output`."""
+
+    def clean(self, value: Any) -> str:
+        """Check that each part is a role and a column."""
+        text: str = super().clean(value)
+        try:
+            study_answers.parse_columns(text)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        return text
+
+
+def _column_names() -> forms.Field:
+    return ColumnNamesField(
+        label=OPTIONS[COLUMN_NAMES],
+        required=False,
+        max_length=1000,
+        help_text="For a data set whose columns have unusual names, for example query=question, answer=output.",
+    )
+
+
+def _dry_run() -> forms.Field:
+    return forms.BooleanField(
+        label=OPTIONS[DRY_RUN], required=False, help_text="Store nothing, and show what would be created."
+    )
+
+
 _OPTIONS = {
+    FORMAT: _format,
+    SYSTEM: _system,
+    COLUMN_NAMES: _column_names,
+    DRY_RUN: _dry_run,
     "depth": _depth,
     "style": _style,
     STRICT: _strict,

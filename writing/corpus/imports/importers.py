@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlencode
 
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -43,7 +44,7 @@ class Inputs:
         BadInput
             If there is not exactly one.
         """
-        members = [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
+        members = self.every(role)
         if any(member.name == file_formats.OFFICE_MEMBER for member in members):
             self.problems.add(file=role, message=file_formats.EXCEL)
             self.problems.refuse_any()
@@ -52,6 +53,10 @@ class Inputs:
             self.problems.add(file=role, expected="one file", message=f"there are {len(members)}: {names}")
             self.problems.refuse_any()
         return members[0]
+
+    def every(self, role: str) -> list[Member]:
+        """Return all files of a role, without those that the operating system left."""
+        return [member for member in self.members.get(role, ()) if not sources.is_hidden(member.name)]
 
     def source(self) -> sources.Source:
         """Return the files of all roles, which can be found by name."""
@@ -124,8 +129,14 @@ Options = Mapping[str, Any]
 STRICT, COLUMNS = "strict", "columns"
 #: Options of files with columns: citation markers count from 1; each line of a passage's cell is a passage.
 FROM_ONE, PASSAGE_LINES = "from_one", "passage_lines"
+#: Options of answers: their format, the name of the system, and the columns of a data set.
+FORMAT, SYSTEM, COLUMN_NAMES = "format", "system", "column_names"
+#: The option to store nothing and say what would be stored.
+DRY_RUN = "dry_run"
 #: The run parameter with the time when an import stored its rows; all rows have this time.
 STORED_AT = "stored_at"
+#: The count of passages that were not added to topics of the study.
+NOT_ADDED = "passages_not_added"
 #: The run parameter of an import whose rows were deleted later.
 DELETED = "deleted"
 HIDDEN = ("inputs", STORED_AT, DELETED)
@@ -137,6 +148,10 @@ OPTIONS = {
     COLUMNS: "Columns",
     FROM_ONE: "Citation markers count from 1",
     PASSAGE_LINES: "One passage per line",
+    FORMAT: "Format of the answers",
+    SYSTEM: "Name of the system",
+    COLUMN_NAMES: "Columns of a data set",
+    DRY_RUN: "Dry run",
 }
 #: The options that the page of the columns asks for.
 COLUMN_OPTIONS = (FROM_ONE, PASSAGE_LINES)
@@ -253,11 +268,13 @@ def start(
     by: User | None = None,
     now: datetime | None = None,
 ) -> Run:
-    """Start an import. `files` maps each role to a local path, an upload, or a list of files to upload."""
+    """Start an import. `files` maps each role to local paths, an upload, or a list of files to upload."""
     inputs_kept: list[dict[str, Any]] = []
     for role, value in files.items():
         if isinstance(value, Upload):
             inputs_kept.append({"role": role, "upload": value.pk})
+        elif isinstance(value, list) and all(isinstance(file, Path) for file in value):
+            inputs_kept += [{"role": role, "path": str(file)} for file in value]
         elif isinstance(value, list):
             kept = [run_files.store_upload(study=study, source=file, name=file.name, by=by, now=now) for file in value]
             inputs_kept += [{"role": role, "upload": upload.pk} for upload in kept]
@@ -323,16 +340,26 @@ def _worker(importer: Importer) -> Callable[[kinds.Work], kinds.Effect]:
         def effect() -> None:
             now = timezone.now()
             try:
-                stored = importer.store(unit.run.study, content, now)
+                stored = _tried(importer, unit.run, content, now) if unit.run.parameters.get(DRY_RUN) else None
+                if stored is None:
+                    stored = importer.store(unit.run.study, content, now)
+                    unit.run.parameters[STORED_AT] = now.isoformat()
+                    unit.run.save(update_fields=["parameters"])
             except BadInput as refused:
                 raise kinds.InputRejectedError(refused.as_rows(), is_final=True) from refused
-            unit.run.parameters[STORED_AT] = now.isoformat()
-            unit.run.save(update_fields=["parameters"])
             lifecycle.note(run=unit.run, summary=_summary(stored.summary), inputs_digest=digest, problems=stored.faults)
 
         return effect
 
     return work
+
+
+def _tried(importer: Importer, run: Run, content: Any, now: datetime) -> Stored:
+    """Store the content, take it back, and return what was stored."""
+    with transaction.atomic():
+        stored = importer.store(run.study, content, now)
+        transaction.set_rollback(True)
+    return stored
 
 
 def _summary(summary: dict[str, Any]) -> dict[str, Any]:
@@ -355,6 +382,14 @@ def uploads_of(run: Run) -> set[int]:
 def warnings(run: Run) -> list[str]:
     """Return what a person should check after an import."""
     sentences = []
+    if run.parameters.get(DRY_RUN):
+        sentences.append("This was a dry run. Nothing was stored.")
+    if count := run.summary.get(NOT_ADDED):
+        passages = "1 passage was" if count == 1 else f"{count:,} passages were"
+        sentences.append(
+            f"{passages} not added, because a topic of the study keeps its passages. Import the answers of all systems "
+            "at once, or import the topics with all passages first."
+        )
     if count := run.summary.get(UNMATCHED):
         citations = "1 citation matches" if count == 1 else f"{count:,} citations match"
         sentences.append(f"{citations} no passage. Do your markers count from 1, or are passages missing?")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+import zstandard
+
 from .fields import Field, Mismatch
 from .fields import member as clean_member
 from .problems import Effect, Problems, quote_value
@@ -17,6 +19,9 @@ MIB = 1024**2
 GIB = 1024**3
 BUFFER = 256 * 1024
 GZIP_MAGIC = b"\x1f\x8b"
+ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
+# The memory limit of Zstandard decompression: a frame may claim a window of terabytes.
+MAX_WINDOW = 128 * MIB
 BOM = b"\xef\xbb\xbf"
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
@@ -207,6 +212,9 @@ def read_text(
 def _unpacked(raw: BinaryIO) -> BinaryIO:
     """Return the uncompressed bytes; the compression is detected by the first bytes, not by the name."""
     buffered = io.BufferedReader(raw, BUFFER)  # type: ignore[type-var] # any readable stream will do
+    if buffered.peek(4)[:4] == ZSTANDARD_MAGIC:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+        return io.BufferedReader(decompressor.stream_reader(buffered, read_across_frames=True), BUFFER)
     if buffered.peek(2)[:2] == GZIP_MAGIC:
         return io.BufferedReader(gzip.GzipFile(fileobj=buffered), BUFFER)
     return buffered

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO
 
+import zstandard
+
 from .problems import Problems
 
 MIB = 1024**2
@@ -153,7 +155,7 @@ def unpack(file: BinaryIO) -> Any:
     return Xz(file) if start.startswith(XZ_MAGIC) else file
 
 
-SUFFIXES = (".gz", ".jsonl", ".json")
+SUFFIXES = (".gz", ".zst", ".jsonl", ".json")
 MAX_MEMBERS = 10_000
 MAX_ARCHIVE = 4 * 1024**3
 # A generous limit for the headers of that many files.
@@ -168,6 +170,7 @@ UNREADABLE = (
     gzip.BadGzipFile,
     zlib.error,
     lzma.LZMAError,
+    zstandard.ZstdError,
     EOFError,
     NotImplementedError,
     RecursionError,

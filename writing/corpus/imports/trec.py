@@ -1,10 +1,10 @@
 """Read TREC files: topics, a run, and passages."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..formats.trec_columns import parse_ranked
 from . import json_lines
 from .fields import AddressedIdentifier, Mismatch, Optional, Text
 from .problems import Problems, quote_value
@@ -180,30 +180,14 @@ def _scored(passage: PassageInput, hit: Hit) -> PassageInput:
 
 def _hit(member: Member, number: int, text: str, problems: Problems, tags: dict[str, int]) -> Hit | None:
     """Parse a line of a run; if it is invalid, record the problem and return None."""
-    columns = text.split()
-    if len(columns) != 6:
-        message = f"has {len(columns)} columns: {quote_value(text.strip())}"
-        problems.add(
-            file=member.name, line=number, expected="six columns: topic Q0 docid rank score tag", message=message
-        )
-        return None
-    topic, _, passage, rank, score, tag = columns
-    tags.setdefault(tag, number)
-    if not rank.lstrip("-").isdecimal() or len(rank) > 9:
-        problems.add(
-            file=member.name, line=number, field="rank", expected="a whole number", message=f"got {quote_value(rank)}"
-        )
-        return None
     try:
-        value = float(score)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        problems.add(
-            file=member.name, line=number, field="score", expected="a number", message=f"got {quote_value(score)}"
-        )
+        ranked = parse_ranked(text)
+    except Mismatch as mismatch:
+        field, expected = mismatch.path, mismatch.expected
+        problems.add(file=member.name, line=number, field=field, expected=expected, message=mismatch.message)
         return None
-    return Hit(topic, passage, int(rank), value, number)
+    tags.setdefault(ranked.run, number)
+    return Hit(ranked.topic, ranked.passage, ranked.rank, ranked.score, number)
 
 
 def _tabbed(member: Member, lines: list[tuple[int, str]], problems: Problems) -> Iterator[Query]:

@@ -1,0 +1,1 @@
+"""The file formats of RAG evaluation: what they hold as values, and their readers and writers."""
