@@ -315,9 +315,9 @@ def _gathered(present: Rows, is_needed: NDArray[np.bool_], parts: Sequence[Part]
         gathered["row"].append(chosen.columns["row"])
         gathered["value"].append(chosen.columns["value"])
         for name, pks in keys.items():
-            coded = pa.array(chosen.columns[name]).dictionary_encode()
-            pks.append(coded.dictionary.to_numpy(zero_copy_only=False))
-            gathered[name].append(coded.indices.to_numpy(zero_copy_only=False))
+            coded = _arrow(chosen.columns[name]).dictionary_encode()
+            pks.append(np.from_dlpack(coded.dictionary))
+            gathered[name].append(np.from_dlpack(coded.indices))
     distinct = {name: np.unique(np.concatenate(pks)) if pks else np.empty(0, np.int64) for name, pks in keys.items()}
     for name, kind in (("item", np.int32), ("dimension", np.int16)):
         of_parts = zip(keys[name], gathered[name], strict=True)
@@ -347,7 +347,7 @@ def _parquet(columns: Mapping[str, NDArray[Any]]) -> bytes:
     ascending = ["row", "assignment", "version", "id_sum"]
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(
-        pa.table({name: pa.array(np.ascontiguousarray(column)) for name, column in columns.items()}),
+        pa.table({name: _arrow(column) for name, column in columns.items()}),
         sink,
         compression="zstd",
         use_dictionary=[name for name in columns if name not in ascending],
@@ -372,5 +372,19 @@ def _opened(pk: int, marks: Rows) -> Part:
 
 
 def _columns(packed: bytes | memoryview) -> dict[str, NDArray[Any]]:
-    table = pa.parquet.read_table(pa.BufferReader(bytes(packed)))
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+    table = pa.parquet.ParquetFile(pa.BufferReader(bytes(packed))).read()
+    kinds = {field.name: field.type.to_pandas_dtype() for field in table.schema}
+    return {
+        name: _joined([np.from_dlpack(chunk) for chunk in table.column(name).chunks], kind)
+        for name, kind in kinds.items()
+    }
+
+
+def _arrow(column: NDArray[Any]) -> pa.Array:
+    """Return an array as one of Arrow, with the same bytes.
+
+    `pyarrow.array` and `to_numpy` would import pandas where it is installed, which takes a second. From Arrow to NumPy,
+    `numpy.from_dlpack` does the same without.
+    """
+    content = pa.py_buffer(np.ascontiguousarray(column))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, content])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.stats import agreement
 from analysis.stats.bootstrap import Floats, Statistic, percentile_interval
-from analysis.stats.cluster_variance import Terms, combined, interval_of, variance
+from analysis.stats.cluster_variance import Clusters, Terms, combined, interval_of, variance
 from analysis.stats.proportions import effective_wilson
 
 from ..inputs.arrays import Ints
@@ -126,16 +126,18 @@ def alpha(
     return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, most=1.0)
 
 
-def share(yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: str) -> Estimate:
+def share(
+    yes: NDArray[np.bool_], topic: Ints, coder: Ints | None, *, problem: str, clusters: Clusters | None = None
+) -> Estimate:
     """Compute the share of positive votes, with its interval over topics, and over judges if they were drawn.
 
-    `problem` is the reason given if there are no votes.
+    `problem` is the reason given if there are no votes; `clusters` those of the votes, if several shares have the same.
     """
     n = len(yes)
     if not n:
         return undefined(problem)
     point = float(np.mean(yes))
-    terms = Terms.of(topic, coder, None, (yes - point) / n)
+    terms = Terms(clusters or Clusters(topic, coder, None), (yes - point) / n)
     return Estimate(point, np.zeros(0), terms.topics, n, terms=terms, is_share=True)
 
 

@@ -183,22 +183,45 @@ def compute(
         name: refit_resamples(pool_fits, name, settings=settings, seed=seed, step=step.say)
         for name, pool_fits in fitted.items()
     }
-    needed = {name for method in methods for name in method.needs}
-    run(method for method in methods if method.name not in tables and (method.name in needed or not is_parallel))
     rest = [method for method in methods if method.name not in tables]
-    beside = [method for method in rest if not method.reads_texts]
-    with Calls(partial(_compute_beside, analysed), beside) as calls:
-        run(method for method in rest if method.reads_texts)
-        results = iter(calls)
-        for method in beside:
-            step(str(method.title))
-            tables[method.name] = next(results)
+    if is_parallel:
+        tables |= _compute_in_processes(analysed, rest, run, step)
+    else:
+        run(rest)
     analysed.tables = {name: rows for method in methods for name, rows in tables[method.name].items()}
     return Results(
         analysed.tables,
         {**_sizes(main), "simulated": inputs.simulated},
         [] if earlier else [*_fits(fitted), *analysed.imputed],
     )
+
+
+def _compute_in_processes(
+    analysed: Context, methods: list[Method], run: Callable[[Iterable[Method]], None], step: Callable[[str], None]
+) -> dict[str, Tables]:
+    """Compute methods that others need, or that read texts, with `run` in this process, and the others beside.
+
+    Those without needs begin before the needed ones are computed, the others when these are done.
+    """
+    import scipy.stats  # noqa: F401 -- once here, so that not every process has to
+
+    needed = {name for method in methods for name in method.needs}
+    first = [method for method in methods if method.name in needed]
+    texts = [method for method in methods if method.reads_texts and method not in first]
+    beside = [method for method in methods if method not in first and method not in texts]
+    at_once, later = ([method for method in beside if bool(method.needs) is needs] for needs in (False, True))
+    compute_one = partial(_compute_beside, analysed)
+    tables: dict[str, Tables] = {}
+    with Calls(compute_one, at_once) as calls_at_once:
+        run(first)
+        with Calls(compute_one, later) as calls_later:
+            run(texts)
+            for some, calls in ((at_once, calls_at_once), (later, calls_later)):
+                results = iter(calls)
+                for method in some:
+                    step(str(method.title))
+                    tables[method.name] = next(results)
+    return tables
 
 
 def _compute_beside(analysed: Context, method: Method) -> Tables:

@@ -26,8 +26,8 @@ MOST_ROWS = 400
 PACKAGES = ("numpy", "scipy", "sacrebleu", "rouge-score", "torch", "transformers", "altair", "vl-convert-python")
 
 
-def report(run: Run) -> Report:
-    """Build the report of a finished analysis or experiment.
+def report(run: Run, *, with_charts: bool = True) -> Report:
+    """Build the report of a finished analysis or experiment; `with_charts`: with the specifications of its figures.
 
     The same run always gives the same report, unless labels of dimensions or styles in the study change.
     """
@@ -41,7 +41,7 @@ def report(run: Run) -> Report:
     shown = {
         name: table(name, [] if name in sizes else rows[name], parameters, labels, sizes.get(name)) for name in names
     }
-    figures = {chart.name: chart for chart in charts_of(run, rows, parameters)}
+    figures = {chart.name: chart for chart in charts_of(run, rows, parameters)} if with_charts else {}
     sections = tuple(_sections(kind.parts(run), shown, figures))
     return kind.compose(run, about(run), rows, sections)
 

@@ -2,16 +2,17 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from analysis.stats.processes import Calls
 from crowdrag.jobs.models import Run
 
-from ..figures import renderer
+from ..figures import figure, renderer
 from ..methods import judge_certificate
 from ..tables import run_tables
 from ..tables.value_labels import ValueLabels
@@ -23,6 +24,16 @@ FIGURES = "figures"
 CERTIFICATE = "certificate.json"
 TEX = "application/x-tex; charset=utf-8"
 TABLE_TYPES = {**run_tables.MEDIA_TYPES, "tex": TEX}
+
+
+class Extra(StrEnum):
+    """Files besides the tables as CSV and JSON. Drawing and typesetting takes most of the time of an export."""
+
+    REPORT = "report"
+    LATEX = "latex"
+    FIGURES = "figures"
+
+
 #: Files of the report: writer and description.
 WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
     "report.html": (documents.write_html, "text/html; charset=utf-8"),
@@ -33,6 +44,10 @@ WRITERS: dict[str, tuple[Callable[[Report], bytes], str]] = {
         "text/plain; charset=utf-8",
     ),
 }
+
+
+#: The files of the report that are made only if it is asked for; the others are short texts.
+_DRAWN = ("report.html", "report.pdf")
 
 
 def table(run: Run, name: str, form: str) -> bytes:
@@ -68,7 +83,7 @@ class _Part:
     make: Callable[[], Iterable[tuple[str, bytes]]]
 
 
-def _table_parts(run: Run, folder: str) -> list[_Part]:
+def _table_parts(run: Run, folder: str, *, as_latex: bool) -> list[_Part]:
     """Read the tables of a run, and return how their files are made, the longest first."""
     names = run_tables.names(run)
     labels, rows, comment = ValueLabels.of(run.study), run_tables.read(run, *names), source(run)
@@ -76,15 +91,16 @@ def _table_parts(run: Run, folder: str) -> list[_Part]:
     def make(name: str) -> Iterator[tuple[str, bytes]]:
         for form in run_tables.MEDIA_TYPES:
             yield f"{folder}{name}.{form}", run_tables.render(name, rows[name], form)
-        shown = builder.table(name, rows[name], run.parameters, labels)
-        yield f"{folder}{name}.tex", latex.write(shown, source=comment)
+        if as_latex:
+            shown = builder.table(name, rows[name], run.parameters, labels)
+            yield f"{folder}{name}.tex", latex.write(shown, source=comment)
 
     return [_Part(name, partial(make, name)) for name in sorted(names, key=lambda name: -len(rows[name]))]
 
 
-def _figure_part(chart: Chart, folder: str) -> _Part:
+def _figure_part(chart: Chart, folder: str, forms: Iterable[str]) -> _Part:
     def make() -> Iterator[tuple[str, bytes]]:
-        for form in renderer.MEDIA_TYPES:
+        for form in forms:
             yield f"{folder}{chart.name}.{form}", renderer.draw(dict(chart.spec), form)
 
     return _Part(chart.name, make)
@@ -100,12 +116,18 @@ def _made(
     *,
     tables: str,
     figures: str,
+    extras: Collection[str] = tuple(Extra),
     report_progress: Callable[[int, int, str], None] = lambda *_: None,
 ) -> dict[str, bytes]:
-    """Make all files of a run on all processors; `tables` and `figures` are folders, as the beginning of file names."""
+    """Make the files of a run on all processors; `tables` and `figures` are folders, as the beginning of file names.
+
+    Without the report and the figures, `report` needs no charts.
+    """
     contents: dict[str, bytes] = {}
-    table_parts, charts = _table_parts(run, tables), list(report.charts)
-    done, total = 0, len(charts) + len(WRITERS) + len(table_parts)
+    table_parts, charts = _table_parts(run, tables, as_latex=Extra.LATEX in extras), list(report.charts)
+    writers = [name for name in WRITERS if Extra.REPORT in extras or name not in _DRAWN]
+    forms = renderer.MEDIA_TYPES if Extra.FIGURES in extras else ("svg",)
+    done, total = 0, len(charts) + len(writers) + len(table_parts)
 
     def make(parts: Sequence[_Part]) -> None:
         nonlocal done
@@ -116,12 +138,14 @@ def _made(
                 contents.update(next(results))
                 done += 1
 
-    make([_figure_part(chart, figures) for chart in charts])
+    make([_figure_part(chart, figures, forms) for chart in charts])
     # The documents show the figures again, so draw each only once.
     drawn = report.with_drawings({chart.name: contents[f"{figures}{chart.name}.svg"].decode() for chart in charts})
-    slowest_first = sorted(WRITERS, key=lambda name: name != "report.pdf")  # it takes longest
+    slowest_first = sorted(writers, key=lambda name: name != "report.pdf")  # it takes longest
     documents = [_Part(name, partial(_document, name, drawn)) for name in slowest_first]
     make([*documents, *table_parts])
+    if Extra.FIGURES not in extras:
+        contents = {name: content for name, content in contents.items() if not name.startswith(figures)}
     return contents
 
 
@@ -184,21 +208,32 @@ def _entry(name: str, at: datetime) -> zipfile.ZipInfo:
     return entry
 
 
-def readme(report: Report) -> bytes:
-    """Write an overview: the main table of each part, then all tables and figures with captions."""
+def readme(report: Report, extras: Collection[str] = tuple(Extra), how: str = "") -> bytes:
+    """Write an overview: the main table of each part, then all tables and figures with captions.
+
+    `extras` are the further files in the folder; `how` is the command that adds the others.
+    """
     main = [section.tables[0] for section in report.sections if section.tables]
     lines = [f"# {report.title}", "", "Main table of each part:", ""]
     lines += [f"- `{table.name}.csv`: {table.title}" for table in main]
-    lines += [
-        "",
-        ("Each table is also available as `.json` and `.tex`. `report.html` and `report.pdf` contain all of them."),
-    ]
-    lines += ["`run.json` records how these results were computed.", "", "## Tables", ""]
+    also = "`.json` and `.tex`" if Extra.LATEX in extras else "`.json`"
+    lines += ["", f"Each table is also available as {also}."]
+    if Extra.REPORT in extras:
+        lines[-1] += " `report.html` and `report.pdf` contain all of them."
+    lines += ["`run.json` records how these results were computed.", ""]
+    if how and (missing := [extra for extra in Extra if extra not in extras]):
+        lines += [
+            "To add more files without computing anything again:",
+            "",
+            f"    {how} --with {' '.join(missing)}",
+            "",
+        ]
+    lines += ["## Tables", ""]
     for table in report.tables:
         lines += [f"- `{table.name}` ({table.size:,} rows): {table.title}. {table.caption}"]
-    if figures := list(report.charts):
+    if Extra.FIGURES in extras and (charts := list(report.charts)):
         lines += ["", "## Figures", ""]
-        lines += [f"- `{FIGURES}/{figure.name}.svg`: {figure.title}. {figure.caption}" for figure in figures]
+        lines += [f"- `{FIGURES}/{chart.name}.svg`: {chart.title}. {chart.caption}" for chart in charts]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -213,21 +248,47 @@ def captions(report: Report) -> bytes:
     return json.dumps(described, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def write(run: Run, folder: Path) -> list[Path]:
+def write(run: Run, folder: Path, *, extras: Collection[str] = tuple(Extra), how: str = "") -> list[Path]:
     """Write the results of a finished run into a folder, created if necessary; return the files.
 
-    Existing files of the same names are overwritten; others are kept.
+    Existing files of the same names are overwritten; others are kept, except extras of another run.
+
+    Parameters
+    ----------
+    run : Run
+    folder : Path
+    extras : collection of str
+        Which of `Extra` to write besides the data: tables as CSV and JSON, the methods text, and the descriptions.
+    how : str
+        The command that writes these files, for the README of a folder without some of the extras.
     """
-    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
     # Create all files before writing the first, so that the folder never mixes runs.
-    report = builder.report(run)
-    contents = _made(run, report, tables="", figures=f"{FIGURES}/")
-    contents |= {"README.md": readme(report), "captions.json": captions(report), "run.json": about(run)}
+    report = builder.report(run, with_charts=not {Extra.REPORT, Extra.FIGURES}.isdisjoint(extras))
+    contents = _made(run, report, tables="", figures=f"{FIGURES}/", extras=extras)
+    contents |= {"README.md": readme(report, extras, how), "captions.json": captions(report), "run.json": about(run)}
     if content := certificate(run):
         contents[CERTIFICATE] = content
+    folder.mkdir(parents=True, exist_ok=True)
+    _remove_extras_of_other_runs(run, folder)
+    if Extra.FIGURES in extras:
+        (folder / FIGURES).mkdir(exist_ok=True)
     for name, content in contents.items():
         write_whole(folder / name, content)
     return [folder / name for name in contents]
+
+
+def _remove_extras_of_other_runs(run: Run, folder: Path) -> None:
+    """Remove the reports, LaTeX tables and figures that another run left in the folder."""
+    try:
+        before = json.loads((folder / "run.json").read_bytes())
+    except (FileNotFoundError, ValueError):
+        return
+    if not isinstance(before, dict) or before.get("run") == str(run.key):
+        return
+    names = [*_DRAWN, *(f"{name}.tex" for name in before.get("tables", ()))]
+    names += [f"{FIGURES}/{name}.{form}" for name in figure.FIGURES for form in renderer.MEDIA_TYPES]
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:

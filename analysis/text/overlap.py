@@ -269,7 +269,8 @@ class ChrF:
         for ours, theirs in zip(self._ngrams(candidate), self._ngrams(reference), strict=True):
             n_ours, n_theirs = ours.total(), theirs.total()
             if n_ours and n_theirs:
-                matches = sum(min(count, theirs[ngram]) for ngram, count in ours.items() if ngram in theirs)
+                shared = ours.keys() & theirs.keys()
+                matches = sum(map(min, map(ours.__getitem__, shared), map(theirs.__getitem__, shared)))
                 precisions.append(matches / n_ours)
                 recalls.append(matches / n_theirs)
         precision, recall = (math.fsum(ratios) / len(ratios) if ratios else 0.0 for ratios in (precisions, recalls))

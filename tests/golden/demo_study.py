@@ -78,7 +78,9 @@ def _results(study: Study, folder: Path) -> dict[str, Any]:
     options = [f"--{name}={value}" for name, value in PARAMETERS.items()]
     # Drawings are not compared, and take long.
     with mock.patch("vl_convert.vegalite_to_png", return_value=b""):
-        call_command("analyse", study.slug, f"--out={folder}", f"--seed={SEED}", *options, stdout=io.StringIO())
+        call_command(
+            "analyse", study.slug, f"--out={folder}", f"--seed={SEED}", "--with=all", *options, stdout=io.StringIO()
+        )
     return dict(_of_folder(folder))
 
 

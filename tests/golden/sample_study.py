@@ -38,7 +38,8 @@ def make(corpus: Path, folder: Path) -> dict[str, dict[str, Any]]:
         mock.patch("vl_convert.vegalite_to_svg", return_value=PICTURE),
         mock.patch("vl_convert.vegalite_to_png", return_value=b""),
     ):
-        call_command("analyse", study.slug, f"--out={results}", f"--seed={SEED}", *options, stdout=io.StringIO())
+        options = [f"--seed={SEED}", "--with=all", *options]
+        call_command("analyse", study.slug, f"--out={results}", *options, stdout=io.StringIO())
     names = Names(study)
     parts = {
         "import": {"summary.json": names.without(fixed.normalised(json.loads(json.dumps(summary))))},

@@ -1,4 +1,4 @@
-"""Analyse a study's judgments and write every table and figure into a folder."""
+"""Analyse a study's judgments and write its tables, and its report and figures if asked for, into a folder."""
 
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,12 @@ from analysis.analyses import services
 from analysis.methods.settings import PARAMETERS, BadParameterError
 from analysis.parameters import Parameter
 from analysis.reports import exports
+from analysis.reports.exports import Extra
 from crowdrag.jobs.models import Run
 from crowdrag.jobs.run_command import RunCommand
 from crowdrag.studies.models import Study
+
+ALL = "all"
 
 
 def _option(parameter: Parameter) -> dict[str, Any]:
@@ -34,7 +37,16 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("study", help="the study's short name")
-        parser.add_argument("--out", type=Path, required=True, help="folder to write tables and figures into")
+        parser.add_argument("--out", type=Path, required=True, help="folder to write the tables into, as CSV and JSON")
+        parser.add_argument(
+            "--with",
+            dest="extras",
+            nargs="+",
+            choices=[*Extra, ALL],
+            default=[],
+            help="also write the report (HTML and PDF), the tables as LaTeX, the figures, or all of these. With "
+            "--resume of a finished run, nothing is computed again",
+        )
         parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
         self.add_resume_option(parser)
         for parameter in PARAMETERS.values():
@@ -53,7 +65,8 @@ class Command(RunCommand):
         else:
             run = self._start(study_row, options)
         run = self.finished(run)
-        files = exports.write(run, out)
+        extras = tuple(Extra) if ALL in options["extras"] else options["extras"]
+        files = exports.write(run, out, extras=extras, how=f"{self.resume_hint} --resume {run.key}")
         self.print_result(
             {
                 "run": run.key,
@@ -61,7 +74,7 @@ class Command(RunCommand):
                 "folder": str(out),
                 "files": sorted(str(path.relative_to(out)) for path in files),
             },
-            f"{len(files)} files written to {out}: tables, figures and run.json.",
+            f"{len(files)} files written to {out}: {', '.join(['tables', *dict.fromkeys(extras)])} and run.json.",
         )
 
     def _start(self, study: Study, options: dict[str, Any]) -> Run:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from itertools import chain, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats.bootstrap import Floats, Interval, percentile_interval, resample_weights, resampled_mean
+from analysis.stats.processes import Calls
 from analysis.stats.random_streams import KeyedRng, key
 
 from ...inputs.arrays import Inputs, Ints, Response
@@ -55,20 +57,21 @@ def _imputed(analysed: Context, graded: Graded) -> grade_fits.Imputed:
     pairs = np.cumsum(np.bincount(c.problem, minlength=len(c.problems))[problems])
     # All draws of a group of topics at once: many are the same, and are then fitted once.
     groups = np.split(problems, np.flatnonzero(np.diff(pairs * draws // grade_fits.CELLS_AT_ONCE)) + 1)
-    for begin, some in zip(np.cumsum([0, *map(len, groups[:-1])]).tolist(), groups, strict=True):
-        if not len(some):
-            continue
-        analysed.step(f"Grades: {begin:,} of {len(problems):,} topics and dimensions")
-        chosen = np.zeros(len(c.problems), dtype=bool)
-        chosen[some] = True
+    masks = [np.isin(np.arange(len(c.problems)), some) for some in groups if len(some)]
+
+    def impute(chosen: NDArray[np.bool_]) -> grade_fits.Imputed:
         part = grade_fits.only(graded, chosen)
-        draw, _draws = grade_fits.of_labels_drawn(part.comparisons)
-        refitted, part_imputed = chosen[graded.problem], grade_fits.impute(part, draw, draws, lambda _message: None)
-        imputed.grade[refitted], imputed.merit[refitted], imputed.variance[refitted] = (
-            part_imputed.grade,
-            part_imputed.merit,
-            part_imputed.variance,
-        )
+        return grade_fits.impute(part, grade_fits.of_labels_drawn(part.comparisons)[0], draws, lambda _message: None)
+
+    # An update stays in one process, and has little to do.
+    with Calls(impute, masks, at_once=None if analysed.earlier is None else 1) as calls:
+        begin, results = 0, iter(calls)
+        for chosen in masks:
+            analysed.step(f"Grades: {begin:,} of {len(problems):,} topics and dimensions")
+            begin += int(chosen.sum())
+            refitted, part = chosen[graded.problem], next(results)
+            imputed.grade[refitted], imputed.merit[refitted] = part.grade, part.merit
+            imputed.variance[refitted] = part.variance
     if analysed.earlier is not None and analysed.earlier.grades is not None and stands.any():
         kept, stored = stands[graded.problem], analysed.earlier.grades[1]
         imputed.grade[kept] = stored["grade"][before[kept]] / np.float32(2)

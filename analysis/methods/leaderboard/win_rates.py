@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from analysis.stats.cluster_variance import Clusters
+
 from ...inputs.arrays import Ints
 from ...tables.rows import NOTE, Row
 from .. import estimates
@@ -66,8 +68,10 @@ def _rows(board: Board, order: Ints, votes: PairVotes) -> Iterator[Row]:
 
 def _cells(outcome: Ints, topic: Ints, coder: Ints | None) -> Row:
     """Return counts and shares of the judgments between two participants."""
+    clusters = Clusters(topic, coder, None)
     won, tied, lost = (
-        estimates.share(outcome == value, topic, coder, problem=NO_JUDGMENTS) for value in (FIRST_WON, TIE, SECOND_WON)
+        estimates.share(outcome == value, topic, coder, problem=NO_JUDGMENTS, clusters=clusters)
+        for value in (FIRST_WON, TIE, SECOND_WON)
     )
     row: Row = {
         **dict(zip(("wins", "ties", "losses"), np.bincount(outcome, minlength=3).tolist(), strict=True)),

@@ -125,13 +125,29 @@ def test_rows_where_picks_rows_in_the_database(run):
     assert gold.rows_where("$[*] ? (@.response_a == $a)", a='x" || true || "') == []
 
 
-def test_command_writes_figures_into_a_new_folder_and_no_half_files(tmp_path):
-    """Its tables, what is said of them and the report are golden: tests/golden."""
-    out = tmp_path / "new" / "folder"
-    call_command("analyse", small_study.make().slug, out=out, **QUICK, stdout=io.StringIO())
+def test_command_writes_data_at_once_and_the_rest_when_asked_for(tmp_path):
+    """The tables, what is said of them and the report are golden: tests/golden."""
+    study, out = small_study.make(), tmp_path / "new" / "folder"
+
+    def written(**options):
+        call_command("analyse", study.slug, out=out, **QUICK, **options, stdout=io.StringIO())
+        return {path.name: path for path in out.rglob("*") if path.is_file()}
+
+    files = written()
+    run = study.runs.get(kind=services.KIND)
+    data = {f"{name}.{form}" for name in run_tables.names(run) for form in ("csv", "json")}
+    assert set(files) == data | {"README.md", "captions.json", "run.json", "methods.tex", "references.bib"}
+    assert f"--resume {run.key} --with report latex figures" in files["README.md"].read_text()
+    files = written(resume=str(run.key), extras=["latex", "figures"])
+    assert {"grades.tex", "grades.svg", "grades.png"} <= set(files)
+    assert "report.html" not in files
     for name in ("agreement", "competence", "grades"):
         assert (out / "figures" / f"{name}.svg").read_text().startswith("<svg")
-    assert not list(out.rglob("*.part"))
+    files = written(resume=str(run.key), extras=["report"])
+    assert {"report.html", "report.pdf", "grades.tex", "grades.svg"} <= set(files)
+    assert study.runs.filter(kind=services.KIND).count() == 1
+    # Another run: what is left of the first would not belong to its tables.
+    assert set(written()) == data | {"README.md", "captions.json", "run.json", "methods.tex", "references.bib"}
 
 
 def test_command_that_cannot_start_or_whose_run_fails_writes_nothing(tmp_path, monkeypatch):

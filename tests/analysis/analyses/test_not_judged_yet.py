@@ -128,7 +128,9 @@ def test_the_judgments_of_another_pool_stand_beside_an_empty_one(study):
 
 @pytest.mark.extended
 def test_report_files_and_command_claim_nothing_of_judgments(study, tmp_path):
-    call_command("analyse", study.slug, out=tmp_path, resamples=10, restarts=2, refine=0, stdout=io.StringIO())
+    call_command(
+        "analyse", study.slug, out=tmp_path, extras=["report"], resamples=10, restarts=2, refine=0, stdout=io.StringIO()
+    )
     run = study.runs.get()
     report = builder.report(run)
     of_judgments = {"hovy2013", "krippendorff2011", "rao1967", "wilcoxon1945", "kendall1938"}
