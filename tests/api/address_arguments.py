@@ -16,6 +16,7 @@ from tests.annotation.quality.screened import handed_in
 from tests.api.rows import ROWS
 from tests.factories import StudyFactory
 from writing.corpus.imports import importers
+from writing.enums import Origin
 from writing.models import ModelAnswer, PlanStyle, Response, RetrievedPassage, WritingTask
 
 
@@ -72,6 +73,9 @@ _OF: dict[str, Any] = {
     ),
     "/campaigns/{campaign}/": lambda study: _last(
         Campaign.objects.filter(study=study, training__isnull=False), campaign="pk"
+    ),
+    "/placements/": lambda study: _last(
+        Response.objects.filter(study=study).exclude(origin=Origin.HUMAN), system="participant_id"
     ),
     "/judges/": _of(JudgingAnswer, "run__study", key="run__key"),
     "/results/": _of(ResultTable, "run__study", key="run__key", name="name"),
