@@ -87,7 +87,8 @@ class Pool:
     def expected_votes(self) -> Floats:
         """Votes of each item when everybody who has a questionnaire has finished it, shape (n_items,)."""
         weights = self.taken[self.entry_questionnaire].astype(np.float64)
-        return np.bincount(self.entry_item, weights=weights, minlength=len(self.first))
+        votes: Floats = np.bincount(self.entry_item, weights=weights, minlength=len(self.first)).astype(np.float64)
+        return votes
 
     def by_questionnaire(self, value: Floats) -> Floats:
         """Average a value of items over each questionnaire; 0 without items. Shape (n_questionnaires,)."""
@@ -176,8 +177,8 @@ def competence(pool: Pool, goal: Goal | None = None) -> Scores:
     spam probabilities). Trusted judges rather get difficult ones. Others get questionnaires with known labels first,
     which show how good they are, then easy ones.
     """
-    difficulty = np.mean([pool.by_questionnaire(_difficulty(pool, votes)) for votes in pool.votes] or [0.5], axis=0)
-    difficulty = np.broadcast_to(difficulty, pool.taken.shape)
+    by_dimension = [pool.by_questionnaire(_difficulty(pool, votes)) for votes in pool.votes]
+    difficulty = np.mean(by_dimension, axis=0) if by_dimension else np.full(len(pool.taken), 0.5)
     return {
         Tier.TRUSTED: np.asarray(0.25 + difficulty),
         Tier.UNPROVEN: np.asarray((1.25 - difficulty) * (1.0 + KNOWN_FIRST * (pool.known > 0))),
@@ -229,7 +230,7 @@ def _item_gain(pool: Pool, votes: Votes, goal: Goal | None) -> Floats:
     precision = np.eye(pool.systems) / PRIOR_SPREAD**2
     for block in blocks:
         precision[np.ix_(block.system, block.system)] += block.spread_out(block.shrink @ block.hessian)
-    covariance = np.linalg.inv(precision)
+    covariance: Floats = np.asarray(np.linalg.inv(precision), dtype=np.float64)
     contrasts, weight = _comparisons(pool.systems, merit, covariance, goal)
     variance = np.einsum("cs,st,ct->c", contrasts, covariance, contrasts)
     gain = np.zeros(len(pool.first))
@@ -293,7 +294,8 @@ def _blocks(pool: Pool, information_of_item: Floats) -> Sequence[_Block]:
         np.add.at(hessian, (a[is_pair], b), -amount[is_pair])
         np.add.at(hessian, (b, a[is_pair]), -amount[is_pair])
         system, member = np.unique(pool.system[responses], return_inverse=True)
-        shrink = np.linalg.inv(np.eye(len(responses)) + RESPONSE_SPREAD**2 * hessian)
+        inverse = np.linalg.inv(np.eye(len(responses)) + RESPONSE_SPREAD**2 * hessian)
+        shrink: Floats = np.asarray(inverse, dtype=np.float64)
         blocks.append(_Block(items, responses, system, member, hessian, shrink))
     return blocks
 
