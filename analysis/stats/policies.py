@@ -130,17 +130,28 @@ class Policy:
 
 
 def slot_weights(score: Floats, pool: Pool) -> Floats:
-    """Compute the weight of each free slot: of the first of a questionnaire, its score, of further ones less.
+    """Compute the weight of each free slot for draws that tell at least as much as balanced random ones.
 
-    The second judgment in a row of one questionnaire tells about a quarter of the first, the third a ninth.
+    The second judgment in a row of one questionnaire is worth a quarter of the first, the third a ninth. A slot weighs
+    what it is worth; or, if that tells less on average because it fills questionnaires unevenly, its weight in balanced
+    random draws times its worth, which never tells less than these.
 
     Returns
     -------
     ndarray, shape (free.sum(),)
         Slots by questionnaire, in the order of the pool.
     """
-    index = _number_among_free(pool)
-    return np.asarray(np.repeat(score, pool.free) / (1.0 + index) ** 2)
+    worth, by_chance = _slot_worth(score, pool), balanced_weights(pool)
+    return max((worth, by_chance * worth), key=lambda weight: _expected(weight, worth))
+
+
+def _slot_worth(score: Floats, pool: Pool) -> Floats:
+    return np.asarray(np.repeat(score, pool.free) / (1.0 + _number_among_free(pool)) ** 2)
+
+
+def _expected(weight: Floats, worth: Floats) -> float:
+    total = float(weight.sum())
+    return float(weight @ worth) / total if total > 0 else 0.0
 
 
 def balanced_weights(pool: Pool) -> Floats:
@@ -204,15 +215,14 @@ POLICIES: Final[dict[str, Policy]] = {
 
 
 def advantage(score: Floats, pool: Pool) -> float:
-    """Compute the expected score of a questionnaire drawn by these scores over that of a balanced random one.
+    """Compute the expected worth of a slot drawn by these scores over that of a balanced random one.
 
-    1 means that the policy saves nothing. NaN without free slots.
+    1 means that the policy saves nothing; it is never less. NaN without free slots.
     """
     if not pool.free.sum():
         return float("nan")
-    of_slot = np.repeat(score, pool.free)
-    chosen, by_chance = slot_weights(score, pool), balanced_weights(pool)
-    return float((chosen @ of_slot) / chosen.sum() / ((by_chance @ of_slot) / by_chance.sum()))
+    worth = _slot_worth(score, pool)
+    return _expected(slot_weights(score, pool), worth) / _expected(balanced_weights(pool), worth)
 
 
 def _normalised(score: Floats) -> Floats:
