@@ -131,10 +131,13 @@ class Replay:
         dimensions = self.label.shape[1]
         people, coder = np.unique(self.coder[votes], return_inverse=True)
         units, unit = np.unique(self.item[votes][:, None] * dimensions + np.arange(dimensions), return_inverse=True)
-        fitted = mace.fit(
-            unit.ravel(), np.repeat(coder, dimensions), self.label[votes].ravel(), rng=rng, items=len(units),
-            annotators=len(people), labels=3, settings=MACE,
-        )  # fmt: skip
+        try:
+            fitted = mace.fit(
+                unit.ravel(), np.repeat(coder, dimensions), self.label[votes].ravel(), rng=rng, items=len(units),
+                annotators=len(people), labels=3, settings=MACE,
+            )  # fmt: skip
+        except mace.NoOverlapError:
+            return {}
         return dict(zip(people.tolist(), fitted.spam_probability.tolist(), strict=True))
 
 

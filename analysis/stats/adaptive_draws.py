@@ -46,7 +46,7 @@ def positions(weight: ArrayLike, rng: np.random.Generator) -> Floats:
         raise ValueError("Weights of slots are finite, not negative, and not all 0.")
     raised = np.maximum(weights, LEAST_WEIGHT * weights.max())
     order = np.lexsort((rng.random(weights.size), -raised))
-    ends = np.empty_like(raised)
+    ends: Floats = np.empty(raised.size)
     ends[order] = np.cumsum(raised[order]) / raised.sum()
     ends[order[-1]] = 1.0
     return ends

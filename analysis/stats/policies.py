@@ -87,7 +87,8 @@ class Pool:
     def expected_votes(self) -> Floats:
         """Votes of each item when everybody who has a questionnaire has finished it, shape (n_items,)."""
         weights = self.taken[self.entry_questionnaire].astype(np.float64)
-        return np.bincount(self.entry_item, weights=weights, minlength=len(self.first))
+        votes: Floats = np.bincount(self.entry_item, weights=weights, minlength=len(self.first)).astype(np.float64)
+        return votes
 
     def by_questionnaire(self, value: Floats) -> Floats:
         """Average a value of items over each questionnaire; 0 without items. Shape (n_questionnaires,)."""
@@ -129,17 +130,28 @@ class Policy:
 
 
 def slot_weights(score: Floats, pool: Pool) -> Floats:
-    """Compute the weight of each free slot: of the first of a questionnaire, its score, of further ones less.
+    """Compute the weight of each free slot for draws that tell at least as much as balanced random ones.
 
-    The second judgment in a row of one questionnaire tells about a quarter of the first, the third a ninth.
+    The second judgment in a row of one questionnaire is worth a quarter of the first, the third a ninth. A slot weighs
+    what it is worth; or, if that tells less on average because it fills questionnaires unevenly, its weight in balanced
+    random draws times its worth, which never tells less than these.
 
     Returns
     -------
     ndarray, shape (free.sum(),)
         Slots by questionnaire, in the order of the pool.
     """
-    index = _number_among_free(pool)
-    return np.asarray(np.repeat(score, pool.free) / (1.0 + index) ** 2)
+    worth, by_chance = _slot_worth(score, pool), balanced_weights(pool)
+    return max((worth, by_chance * worth), key=lambda weight: _expected(weight, worth))
+
+
+def _slot_worth(score: Floats, pool: Pool) -> Floats:
+    return np.asarray(np.repeat(score, pool.free) / (1.0 + _number_among_free(pool)) ** 2)
+
+
+def _expected(weight: Floats, worth: Floats) -> float:
+    total = float(weight.sum())
+    return float(weight @ worth) / total if total > 0 else 0.0
 
 
 def balanced_weights(pool: Pool) -> Floats:
@@ -176,8 +188,8 @@ def competence(pool: Pool, goal: Goal | None = None) -> Scores:
     spam probabilities). Trusted judges rather get difficult ones. Others get questionnaires with known labels first,
     which show how good they are, then easy ones.
     """
-    difficulty = np.mean([pool.by_questionnaire(_difficulty(pool, votes)) for votes in pool.votes] or [0.5], axis=0)
-    difficulty = np.broadcast_to(difficulty, pool.taken.shape)
+    by_dimension = [pool.by_questionnaire(_difficulty(pool, votes)) for votes in pool.votes]
+    difficulty = np.mean(by_dimension, axis=0) if by_dimension else np.full(len(pool.taken), 0.5)
     return {
         Tier.TRUSTED: np.asarray(0.25 + difficulty),
         Tier.UNPROVEN: np.asarray((1.25 - difficulty) * (1.0 + KNOWN_FIRST * (pool.known > 0))),
@@ -203,15 +215,14 @@ POLICIES: Final[dict[str, Policy]] = {
 
 
 def advantage(score: Floats, pool: Pool) -> float:
-    """Compute the expected score of a questionnaire drawn by these scores over that of a balanced random one.
+    """Compute the expected worth of a slot drawn by these scores over that of a balanced random one.
 
-    1 means that the policy saves nothing. NaN without free slots.
+    1 means that the policy saves nothing; it is never less. NaN without free slots.
     """
     if not pool.free.sum():
         return float("nan")
-    of_slot = np.repeat(score, pool.free)
-    chosen, by_chance = slot_weights(score, pool), balanced_weights(pool)
-    return float((chosen @ of_slot) / chosen.sum() / ((by_chance @ of_slot) / by_chance.sum()))
+    worth = _slot_worth(score, pool)
+    return _expected(slot_weights(score, pool), worth) / _expected(balanced_weights(pool), worth)
 
 
 def _normalised(score: Floats) -> Floats:
@@ -229,7 +240,7 @@ def _item_gain(pool: Pool, votes: Votes, goal: Goal | None) -> Floats:
     precision = np.eye(pool.systems) / PRIOR_SPREAD**2
     for block in blocks:
         precision[np.ix_(block.system, block.system)] += block.spread_out(block.shrink @ block.hessian)
-    covariance = np.linalg.inv(precision)
+    covariance: Floats = np.asarray(np.linalg.inv(precision), dtype=np.float64)
     contrasts, weight = _comparisons(pool.systems, merit, covariance, goal)
     variance = np.einsum("cs,st,ct->c", contrasts, covariance, contrasts)
     gain = np.zeros(len(pool.first))
@@ -293,7 +304,8 @@ def _blocks(pool: Pool, information_of_item: Floats) -> Sequence[_Block]:
         np.add.at(hessian, (a[is_pair], b), -amount[is_pair])
         np.add.at(hessian, (b, a[is_pair]), -amount[is_pair])
         system, member = np.unique(pool.system[responses], return_inverse=True)
-        shrink = np.linalg.inv(np.eye(len(responses)) + RESPONSE_SPREAD**2 * hessian)
+        inverse = np.linalg.inv(np.eye(len(responses)) + RESPONSE_SPREAD**2 * hessian)
+        shrink: Floats = np.asarray(inverse, dtype=np.float64)
         blocks.append(_Block(items, responses, system, member, hessian, shrink))
     return blocks
 

@@ -99,8 +99,8 @@ def _responses(keys: Ints) -> tuple[Ints, Ints]:
     by_person = Case(
         When(origin=Origin.HUMAN, then=Value(ALL_PEOPLE)), default=F("participant"), output_field=IntegerField()
     )
-    rows = Response.objects.filter(pk__in=keys.tolist()).order_by("pk").annotate(writer=by_person)
-    table = np.array(rows.values_list("topic", "writer"), dtype=np.int64).reshape(-1, 2)
+    rows = Response.objects.filter(pk__in=keys.tolist()).order_by("pk").annotate(system_key=by_person)
+    table = np.array(rows.values_list("topic", "system_key"), dtype=np.int64).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 
 
