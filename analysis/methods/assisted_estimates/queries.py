@@ -38,7 +38,7 @@ def assisted_estimates(study: Study, state: AnalysisState, query: Mapping[str, A
     advice = {row["advice"] for row in judges}
     return {
         "has_judges": bool(judges),
-        "has_use": USE in advice,
+        "has_use": any(row["advice"] == USE for row in estimates),
         "lacks_further_pairs": bool(advice) and advice <= {NOTHING_MORE, SEPARATE},
         "lacks_topics": FEW_TOPICS in advice and USE not in advice,
         "has_other_part": NOT_RANDOM in advice,
