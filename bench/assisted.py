@@ -187,7 +187,7 @@ def _population(rng: np.random.Generator) -> Population:
     whose = np.tile(np.arange(size), POPULATION)
     people = ScoredPairs(left, right, study.topic, np.zeros(len(left), np.int64), _labels(study))
     is_own = (origin[study.first] == MODEL).astype(int) - (origin[study.second] == MODEL)
-    names = [f"writer {place}" for place in range(size)]
+    names = [f"writer {number}" for number in range(size)]
     return Population(
         people,
         study.truth[:, 0],
@@ -348,11 +348,11 @@ def _analyses(replications: int, rng: np.random.Generator) -> Iterator[dict]:
         covered, of_people = (
             np.mean(
                 [
-                    np.mean((part[:, place] <= part[:, 0].mean()) & (part[:, 0].mean() <= part[:, place + 1]))
+                    np.mean((part[:, column] <= part[:, 0].mean()) & (part[:, 0].mean() <= part[:, column + 1]))
                     for part in parts
                 ]
             )
-            for place in (4, 1)
+            for column in (4, 1)
         )
         rows = np.concatenate(parts)
         width = (rows[:, 5] - rows[:, 4]) / (rows[:, 2] - rows[:, 1])

@@ -32,8 +32,8 @@ def assisted_estimates(study: Study, state: AnalysisState, query: Mapping[str, A
     rows = run_tables.read(state.run, *names)
     judges, estimates = rows[ASSISTED_JUDGES.name], rows[ASSISTED_ESTIMATES.name]
     present = list(dict.fromkeys(row["dimension"] for row in estimates))
-    wanted = str(query.get("dimension"))
-    dimension = wanted if wanted in present else value_labels.ALL
+    requested = str(query.get("dimension"))
+    dimension = requested if requested in present else value_labels.ALL
     labels = value_labels.dimensions(study)
     advice = {row["advice"] for row in judges}
     return {
