@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy
@@ -24,19 +25,17 @@ import scipy
 from bench import _crowd  # isort: skip  (it sets Django up)
 from analysis.inputs.arrays import Inputs, Pool
 from analysis.methods.assisted_estimates import board_statistics as statistics
-from analysis.methods.assisted_estimates import scored_pairs
 from analysis.methods.assisted_estimates.compute import compute_tables
 from analysis.methods.assisted_estimates.scored_pairs import ScoredPairs
 from analysis.methods.context import Context
 from analysis.methods.fits import fit
 from analysis.methods.grades import compute as grades
-from analysis.methods.leaderboard.boards import Board, boards
+from analysis.methods.leaderboard.boards import Board
 from analysis.methods.settings import AnalysisSettings
 from analysis.stats import assisted
 from analysis.stats.assisted import Assisted, ByTopic
 from analysis.stats.designs import MODEL
 from analysis.stats.simulation import Simulated
-from bench._study import STUDY, sample
 
 #: Number of whole analyses.
 ANALYSES = int(os.environ.get("BENCH_ASSISTED_ANALYSES", "0"))
@@ -113,33 +112,37 @@ class Sums:
 
 def run(replications: int = 2000) -> Iterator[dict]:
     """Simulate, estimate and count."""
-    rng = np.random.default_rng(1)
     began = time.perf_counter()
-    population = _population(rng)
-    for statistic in (WIN_SHARE, GRADE):
-        by_people = _sums(population, population.people, statistic)
-        for correlation in CORRELATIONS:
-            knows = _knows(population, by_people, statistic, correlation)
-            by_model = _sums(population, population.judged(knows), statistic)
-            reached = by_people.correlation(by_model)
-            for n in PEOPLE_TOPICS if statistic == WIN_SHARE else (30,):
-                result = _whole_topics(by_people, [by_model], n, replications, rng)
-                yield from _rows(
-                    result, by_people.mean, f"{statistic}, {n} of {TIMES * n} topics", correlation, reached
-                )
-            if statistic == WIN_SHARE:
-                result, truth = _half_the_pairs(population, knows, 30, replications, rng)
-                yield from _rows(result, truth, f"{statistic}, half the pairs of 30 topics", correlation, reached)
-    yield from _several(population, replications, rng)
-    for correlation in (0.0, 0.6, 0.9):
-        yield from _merits(population, correlation, min(replications, 1000), rng)
+    for rows in simulations(_population(np.random.default_rng(1)), replications):
+        yield from rows
     if ANALYSES:
-        yield from _analyses(ANALYSES, rng)
-    with sample() as study:
-        if study is not None:
-            yield from _of_sample(study.measure("bench.assisted:replay"))
+        yield from _analyses(ANALYSES, np.random.default_rng(2))
     seconds = time.perf_counter() - began
     print(f"{replications:,} replications, {seconds:.0f} s")
+
+
+def simulations(population: Population, replications: int) -> list[Iterator[dict]]:
+    """Return the rows of each part, with random numbers of its own."""
+    fewer = min(replications, 1000)
+    parts = [partial(_means, population, correlation, replications) for correlation in CORRELATIONS]
+    parts += [partial(_several, population, replications)]
+    parts += [partial(_merits, population, correlation, fewer) for correlation in (0.0, 0.6, 0.9)]
+    return [part(np.random.default_rng([1, number])) for number, part in enumerate(parts)]
+
+
+def _means(population: Population, correlation: float, replications: int, rng: np.random.Generator) -> Iterator[dict]:
+    """Estimate win shares and mean grades of models' responses."""
+    for statistic in (WIN_SHARE, GRADE):
+        by_people = _sums(population, population.people, statistic)
+        knows = _knows(population, by_people, statistic, correlation)
+        by_model = _sums(population, population.judged(knows), statistic)
+        reached = by_people.correlation(by_model)
+        for n in PEOPLE_TOPICS if statistic == WIN_SHARE else (30,):
+            result = _whole_topics(by_people, [by_model], n, replications, rng)
+            yield from _rows(result, by_people.mean, f"{statistic}, {n} of {TIMES * n} topics", correlation, reached)
+        if statistic == WIN_SHARE:
+            result, truth = _half_the_pairs(population, knows, 30, replications, rng)
+            yield from _rows(result, truth, f"{statistic}, half the pairs of 30 topics", correlation, reached)
 
 
 def _rows(result: Assisted, truth: float | np.ndarray, name: str, correlation: float, reached: float) -> Iterator[dict]:
@@ -184,7 +187,7 @@ def _population(rng: np.random.Generator) -> Population:
     whose = np.tile(np.arange(size), POPULATION)
     people = ScoredPairs(left, right, study.topic, np.zeros(len(left), np.int64), _labels(study))
     is_own = (origin[study.first] == MODEL).astype(int) - (origin[study.second] == MODEL)
-    names = [f"writer {place}" for place in range(size)]
+    names = [f"writer {number}" for number in range(size)]
     return Population(
         people,
         study.truth[:, 0],
@@ -345,11 +348,11 @@ def _analyses(replications: int, rng: np.random.Generator) -> Iterator[dict]:
         covered, of_people = (
             np.mean(
                 [
-                    np.mean((part[:, place] <= part[:, 0].mean()) & (part[:, 0].mean() <= part[:, place + 1]))
+                    np.mean((part[:, column] <= part[:, 0].mean()) & (part[:, 0].mean() <= part[:, column + 1]))
                     for part in parts
                 ]
             )
-            for place in (4, 1)
+            for column in (4, 1)
         )
         rows = np.concatenate(parts)
         width = (rows[:, 5] - rows[:, 4]) / (rows[:, 2] - rows[:, 1])
@@ -377,65 +380,3 @@ def _of_first_topics(inputs: Inputs, n: int) -> Inputs:
     )
     pools = {name: judged for name, judged in inputs.pools.items() if name.startswith("model_")}
     return replace(inputs, pools=pools | {inputs.pool: part})
-
-
-#: Draws of topics from the sample, and the share of its topics that people judge in each.
-DRAWS, SHARE = 200, 0.5
-
-
-def replay() -> dict:
-    """Let people judge a random half of the sample's topics, and the models that judged it all of them.
-
-    Returns by dimension the mean width of the assisted intervals of origins' win shares relative to people alone, the
-    mean squared error relative to people alone (the truth being all of people's labels), how often models' votes were
-    used, and the correlation of the first model's labels with people's.
-    """
-    from analysis.inputs import queries
-    from crowdrag.studies.models import Study
-
-    inputs = queries.load(Study.objects.get(slug=STUDY))
-    settings = AnalysisSettings(resamples=10)
-    fitted = fit(inputs, inputs.pool, settings=settings, seed=1, report=lambda _message: None, capped=True)
-    context = Context(inputs, (), settings, 1, lambda _message: None, fitted={inputs.pool: fitted})
-    context.tables = grades.compute_tables(context)
-    scored = scored_pairs.scores(context)
-    assert scored is not None
-    board, size, rng = boards(inputs)[1], len(scored.topics), np.random.default_rng(1)
-    found = {}
-    for number, name in enumerate(scored.dimensions):
-        of_dimension = scored.of(number)
-        both = np.unique(np.concatenate([judge.part.topic for judge in of_dimension.judges]))
-        truth, errors, widths, used = statistics.win_shares(board, of_dimension.people, size).value, [], [], []
-        for _draw in range(DRAWS):
-            judged = np.isin(np.arange(size), rng.choice(both, size=round(SHARE * len(both)), replace=False))
-            people = of_dimension.people.only(judged[of_dimension.people.topic])
-            parts = [judge.pairs.only(judge.on_part & judged[judge.pairs.topic]) for judge in of_dimension.judges]
-            result = assisted.estimate(
-                statistics.win_shares(board, people, size),
-                _stacked([statistics.win_shares(board, part, size) for part in parts]),
-                _stacked([statistics.win_shares(board, judge.pairs, size) for judge in of_dimension.judges]),
-                has_people=judged,
-            )
-            errors.append([(side - truth)[0] ** 2 for side in (result.estimate, result.people)])
-            widths.append(((result.high - result.low) / (result.people_high - result.people_low))[0])
-            used.append(bool(result.is_used[0]))
-        ours, theirs = np.mean(errors, axis=0)
-        found[name] = {
-            "width": float(np.mean(widths)),
-            "errors": float(ours / theirs),
-            "used": float(np.mean(used)),
-            "topics": len(both),
-            "models": len(of_dimension.judges),
-        }
-    return found
-
-
-def _of_sample(found: dict) -> Iterator[dict]:
-    for name, numbers in found.items():
-        yield {
-            "name": f"sample, half of {numbers['topics']} topics, {name}: {WIDER:g} over the mean width",
-            "ratio": WIDER / numbers["width"],
-            "target": 1,
-            "detail": f"width {numbers['width']:.3f} of people's, squared errors {numbers['errors']:.2f} of people's, "
-            f"used in {numbers['used']:.0%} of {DRAWS} draws, {numbers['models']} models and ways of asking",
-        }

@@ -63,19 +63,19 @@ def has_topic(board: Board, pairs: ScoredPairs, topics: int) -> Bools:
 def win_shares(board: Board, pairs: ScoredPairs, topics: int, entities: Ints | None = None) -> ByTopic:
     """Return each entity's mean score against others; NaN if it was not compared."""
     sides = Sides.of(board, pairs)
-    place, count = _places(board, entities)
-    group = place[sides.entity]
+    index_of, count = _indices(board, entities)
+    group = index_of[sides.entity]
     keep = group >= 0
     return means_by(group[keep], sides.score[keep], sides.topic[keep], (count, topics), sides.weight[keep])
 
 
-def _places(board: Board, entities: Ints | None) -> tuple[Ints, int]:
-    """Return the place of each entity of the board among the chosen ones (-1: none), and their number."""
+def _indices(board: Board, entities: Ints | None) -> tuple[Ints, int]:
+    """Return the index of each entity of the board among the chosen ones (-1: none), and their number."""
     if entities is None:
         return np.arange(len(board.names)), len(board.names)
-    place = np.full(len(board.names), -1, dtype=np.int64)
-    place[entities] = np.arange(len(entities))
-    return place, len(entities)
+    index_of = np.full(len(board.names), -1, dtype=np.int64)
+    index_of[entities] = np.arange(len(entities))
+    return index_of, len(entities)
 
 
 def head_to_head(board: Board, pairs: ScoredPairs, entities: Ints, topics: int) -> ByTopic:
@@ -83,8 +83,8 @@ def head_to_head(board: Board, pairs: ScoredPairs, entities: Ints, topics: int) 
 
     Of shape (k (k - 1) / 2,), in the order of `numpy.triu_indices`; NaN if they were never compared.
     """
-    place, _count = _places(board, entities)
-    left, right = place[board.whose[pairs.left]], place[board.whose[pairs.right]]
+    index_of, _count = _indices(board, entities)
+    left, right = index_of[board.whose[pairs.left]], index_of[board.whose[pairs.right]]
     keep = (left >= 0) & (right >= 0) & (left != right)
     left, right, score = left[keep], right[keep], pairs.score[keep]
     number = np.full((len(entities), len(entities)), -1, dtype=np.int64)
@@ -119,9 +119,9 @@ def merits(board: Board, pairs: ScoredPairs, topics: int, entities: Ints | None 
         return ByTopic(np.full(len(chosen), np.nan), np.zeros((len(chosen), topics)))
     parts = [
         sparse_bradley_terry.tally_strata(
-            met, np.full(len(pairs.left), outcome), pairs.chances[:, place], pairs.topic, topics
+            met, np.full(len(pairs.left), outcome), pairs.chances[:, column], pairs.topic, topics
         )
-        for place, outcome in enumerate(OUTCOMES)
+        for column, outcome in enumerate(OUTCOMES)
     ]
     won, lost = (sum(sides[1:], start=sides[0]).tocsr() for sides in zip(*parts, strict=True))
     totals = (np.asarray(side.sum(axis=1)).reshape(-1, 1) for side in (won, lost))
@@ -143,8 +143,8 @@ class ResponseGrades:
 
     def means(self, board: Board, topics: int, entities: Ints | None = None) -> ByTopic:
         """Return the mean grade of each entity."""
-        place, count = _places(board, entities)
-        group = place[board.whose[self.response]]
+        index_of, count = _indices(board, entities)
+        group = index_of[board.whose[self.response]]
         keep = group >= 0
         return means_by(group[keep], self.grade[keep], self.topic[keep], (count, topics))
 
@@ -159,16 +159,16 @@ def grades(pairs: ScoredPairs, usual: int) -> ResponseGrades:
     dimensions = int(pairs.dimension.max()) + 1
     problems, problem = np.unique(pairs.topic * dimensions + pairs.dimension, return_inverse=True)
     size = int(max(pairs.left.max(), pairs.right.max())) + 1
-    members, index = np.unique(
+    members, member = np.unique(
         np.concatenate([problem * size + pairs.left, problem * size + pairs.right]), return_inverse=True
     )
     of_problem, response = np.divmod(members, size)
     sizes = np.bincount(of_problem, minlength=len(problems))
-    place = np.arange(len(members)) - (np.cumsum(sizes) - sizes)[of_problem]
-    left, right = np.split(place[index], 2)
+    position = np.arange(len(members)) - (np.cumsum(sizes) - sizes)[of_problem]
+    left, right = np.split(position[member], 2)
     outcome = pairs.chances.argmax(axis=1) - 1.0
     fitted = bradley_terry.fit(bradley_terry.tally(problem, left, right, outcome), errors=False)
-    grade = fitted.grade[of_problem, place]
+    grade = fitted.grade[of_problem, position]
     several = sizes[of_problem]
     with np.errstate(divide="ignore", invalid="ignore"):
         grade = np.where(several == usual, grade, 1.0 + (grade - 1.0) * (usual - 1.0) / (several - 1.0))

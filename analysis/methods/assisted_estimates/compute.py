@@ -228,7 +228,7 @@ class _OnBoard:
         return _Measured(people, _stacked(parts), _stacked(wholes), "" if is_whole else OTHER_PAIRS)
 
     def _sizes(self, groups_of: Callable[[ScoredPairs], tuple[Ints, Ints, int]]) -> _Sizes:
-        """Count topics and pairs; `groups_of` returns an entry and group for each place of a pair, and the groups."""
+        """Count topics and pairs; `groups_of` returns an entry and group for each side of a pair, and the groups."""
         by_people = self._counts(self.scored.people, groups_of)
         pooled = _joined([judge.pairs for judge in self.scored.judges])
         both = _joined([judge.part for judge in self.scored.judges])
@@ -251,9 +251,9 @@ class _OnBoard:
         return np.tile(differ, 2), np.concatenate([left[differ], right[differ]]), len(self.board.names)
 
     def _pairs_of(self, pairs: ScoredPairs, entities: Ints) -> tuple[Ints, Ints, int]:
-        place = np.full(len(self.board.names), -1, dtype=np.int64)
-        place[entities] = np.arange(len(entities))
-        left, right = place[self.board.whose[pairs.left]], place[self.board.whose[pairs.right]]
+        index_of = np.full(len(self.board.names), -1, dtype=np.int64)
+        index_of[entities] = np.arange(len(entities))
+        left, right = index_of[self.board.whose[pairs.left]], index_of[self.board.whose[pairs.right]]
         entry = np.flatnonzero((left >= 0) & (right >= 0) & (left != right))
         first, second = np.triu_indices(len(entities), 1)
         of_pair = np.full((len(entities), len(entities)), -1, dtype=np.int64)
@@ -300,14 +300,14 @@ def _rows_of_block(measured: _Measured, sizes: _Sizes) -> Iterator[Row]:
         "correlation": np.where(np.isin(advice, (USE, LOW)), result.correlation, np.nan),
         "effective_sample": np.where(np.isnan(low), np.nan, np.where(is_used, result.effective_sample, 1.0)),
     }
-    for place in range(len(result.people)):
-        row: Row = {"advice": str(advice[place])}
-        row |= {name: number(column[place]) for name, column in columns.items()}
+    for index in range(len(result.people)):
+        row: Row = {"advice": str(advice[index])}
+        row |= {name: number(column[index]) for name, column in columns.items()}
         row |= {
-            "topics": int(sizes.topics[place]),
-            "topics_all": int(sizes.topics_all[place]),
-            "pairs": int(sizes.pairs[place]),
-            "pairs_all": int(sizes.pairs_all[place]),
+            "topics": int(sizes.topics[index]),
+            "topics_all": int(sizes.topics_all[index]),
+            "pairs": int(sizes.pairs[index]),
+            "pairs_all": int(sizes.pairs_all[index]),
         }
         yield row if row["people_low"] is not None else row | {NOTE: ONE_TOPIC}
 

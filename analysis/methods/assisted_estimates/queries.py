@@ -32,13 +32,13 @@ def assisted_estimates(study: Study, state: AnalysisState, query: Mapping[str, A
     rows = run_tables.read(state.run, *names)
     judges, estimates = rows[ASSISTED_JUDGES.name], rows[ASSISTED_ESTIMATES.name]
     present = list(dict.fromkeys(row["dimension"] for row in estimates))
-    wanted = str(query.get("dimension"))
-    dimension = wanted if wanted in present else value_labels.ALL
+    requested = str(query.get("dimension"))
+    dimension = requested if requested in present else value_labels.ALL
     labels = value_labels.dimensions(study)
     advice = {row["advice"] for row in judges}
     return {
         "has_judges": bool(judges),
-        "has_use": USE in advice,
+        "has_use": any(row["advice"] == USE for row in estimates),
         "lacks_further_pairs": bool(advice) and advice <= {NOTHING_MORE, SEPARATE},
         "lacks_topics": FEW_TOPICS in advice and USE not in advice,
         "has_other_part": NOT_RANDOM in advice,
