@@ -209,7 +209,7 @@ def _crowd(dimension: str, votes: StudyVotes) -> Crowd:
 
 
 def _scale(dimension: str, names: tuple[str, ...], merit: Any, crowd: Crowd, people: Counts) -> Scale:
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     totals: dict[tuple[int, int], Any] = defaultdict(lambda: np.zeros(_OPTIONS))
     for counts in _of_dimension(dimension, people):
         for (left, right), n in counts.items():
@@ -220,7 +220,7 @@ def _scale(dimension: str, names: tuple[str, ...], merit: Any, crowd: Crowd, peo
 
 
 def _new_votes(dimension: str, names: tuple[str, ...], votes: StudyVotes) -> NewVotes:
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     kept = [vote for part in _of_dimension(dimension, votes.new) for vote in part if vote.anchor in index]
     judges = sorted({vote.judge for vote in kept})
     topics = sorted({vote.topic for vote in kept})
@@ -246,7 +246,7 @@ def _known(dimension: str, judge: str, votes: StudyVotes) -> tuple[float, float]
 
 def _prior(dimension: str, names: tuple[str, ...], merit: Any, system: str, models: Counts) -> Prior | None:
     everybody = [*names, system]
-    index = {name: place for place, name in enumerate(everybody)}
+    index = {name: number for number, name in enumerate(everybody)}
     first, second, outcome, weight = [], [], [], []
     for counts in _of_dimension(dimension, models):
         for (left, right), numbers in counts.items():

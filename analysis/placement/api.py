@@ -28,18 +28,18 @@ class PlacementRow(serializers.Serializer[DimensionPlacement]):
 
     dimension = serializers.CharField()
     systems = serializers.IntegerField(source="of", help_text="Number of ranked systems and the new one.")
-    rank = serializers.IntegerField(source="found.rank", help_text="1 is the best.")
-    rank_low = serializers.IntegerField(source="found.rank_low")
-    rank_high = serializers.IntegerField(source="found.rank_high")
+    rank = serializers.IntegerField(source="result.rank", help_text="1 is the best.")
+    rank_low = serializers.IntegerField(source="result.rank_low")
+    rank_high = serializers.IntegerField(source="result.rank_high")
     grade = serializers.FloatField(
-        source="found.grade", help_text="Expected grade among one response of each system, 1 is the worst."
+        source="result.grade", help_text="Expected grade among one response of each system, 1 is the worst."
     )
-    grade_low = serializers.FloatField(source="found.grade_low")
-    grade_high = serializers.FloatField(source="found.grade_high")
-    merit = serializers.FloatField(source="found.merit", help_text="On the leaderboard's scale.")
-    merit_low = serializers.FloatField(source="found.low")
-    merit_high = serializers.FloatField(source="found.high")
-    judgments = serializers.IntegerField(source="found.votes", help_text="Judgments by people.")
+    grade_low = serializers.FloatField(source="result.grade_low")
+    grade_high = serializers.FloatField(source="result.grade_high")
+    merit = serializers.FloatField(source="result.merit", help_text="On the leaderboard's scale.")
+    merit_low = serializers.FloatField(source="result.low")
+    merit_high = serializers.FloatField(source="result.high")
+    judgments = serializers.IntegerField(source="result.votes", help_text="Judgments by people.")
     has_model_votes = serializers.BooleanField(
         source="has_prior", help_text="Whether votes of model judges are the starting point."
     )

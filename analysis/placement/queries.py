@@ -43,7 +43,7 @@ class DimensionPlacement:
     dimension: str
     label: str
     of: int
-    found: Placement
+    result: Placement
     has_prior: bool
 
 
@@ -116,11 +116,11 @@ def page(study: Study, system: Participant) -> dict[str, Any]:
     judged = [(each, row) for each, row in placed if row.dimension != ALL]
     return context | {
         "overall": overall,
-        "judgments": overall.found.votes,
+        "judgments": overall.result.votes,
         "judges": len(set(board.votes.judge.tolist())),
         "topics": len(set(board.votes.topic.tolist())),
         "anchors": _anchors(board),
-        "further": _further([row for _each, row in judged if row.found.votes]),
+        "further": _further([row for _each, row in judged if row.result.votes]),
         "further_counts": FURTHER,
     }
 
@@ -144,8 +144,8 @@ def _anchors(board: DimensionBoard) -> list[AnchorUse]:
     counts = np.zeros((len(board.names), 3), dtype=np.int64)
     np.add.at(counts, (votes.anchor, outcome), 1)
     rows = [
-        AnchorUse(name, int(1 + (merit > merit[place]).sum()), float(merit[place]), sum(three), *three)
-        for place, (name, three) in enumerate(zip(board.names, counts.tolist(), strict=True))
+        AnchorUse(name, int(1 + (merit > merit[number]).sum()), float(merit[number]), sum(three), *three)
+        for number, (name, three) in enumerate(zip(board.names, counts.tolist(), strict=True))
     ]
     return sorted((row for row in rows if row.votes), key=lambda row: row.rank)
 
@@ -154,8 +154,8 @@ def _further(rows: list[DimensionPlacement]) -> list[dict[str, Any]]:
     return [
         {
             "label": row.label,
-            "now": row.found.high - row.found.low,
-            "widths": placement.widths(row.found, FURTHER).tolist(),
+            "now": row.result.high - row.result.low,
+            "widths": placement.widths(row.result, FURTHER).tolist(),
         }
         for row in rows
     ]

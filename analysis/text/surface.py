@@ -47,7 +47,7 @@ def features(text: str, query: str) -> tuple[float, ...]:
     sentences = max(sum(max(1, len(_SENTENCE_END.findall(line))) for line in lines), 1)
     number = max(len(words), 1)
     first = words[:_FIRST_WORDS]
-    wanted = {word for word in map(str.casefold, _WORD.findall(query)) if len(word) >= _SHORTEST_QUERY_WORD}
+    query_words = {word for word in map(str.casefold, _WORD.findall(query)) if len(word) >= _SHORTEST_QUERY_WORD}
     return (
         math.log(number),
         math.log(max(len(lines), 1)),
@@ -56,6 +56,6 @@ def features(text: str, query: str) -> tuple[float, ...]:
         sum(map(len, words)) / number,
         len(set(first)) / max(len(first), 1),
         share_repeated(plain),
-        len(wanted & set(words)) / max(len(wanted), 1),
+        len(query_words & set(words)) / max(len(query_words), 1),
         100.0 * len(_MARKER.findall(text)) / number,
     )

@@ -124,8 +124,16 @@ def check_design(design: Design) -> Design:
         styles=tuple(dict.fromkeys(design.styles)),
         origins=tuple(dict.fromkeys(design.origins)),
         picked=tuple(dict.fromkeys(design.picked)),
-        chosen_pairs=tuple({frozenset(pair): pair for pair in reversed(design.chosen_pairs)}.values())[::-1],
+        chosen_pairs=_distinct(design.chosen_pairs),
     )
+
+
+def _distinct(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return each pair once, in the order that comes first."""
+    first: dict[frozenset[str], tuple[str, str]] = {}
+    for pair in pairs:
+        first.setdefault(frozenset(pair), pair)
+    return tuple(first.values())
 
 
 def _within(value: Any, low: float, high: float, *, optional: bool) -> bool:

@@ -148,15 +148,15 @@ class TestCampaign:
 
 class TestPlacement:
     def test_votes_of_people_place_the_system_between_its_neighbours(self, study):
-        before = queries.page(study, new_system(study))["overall"].found
+        before = queries.page(study, new_system(study))["overall"].result
         judged(study, pairs=32)
         run = anchors.latest_run(study)
         board, row = queries.placements(study, run, new_system(study))[0]
         assert board.names == ("system-a", "system-b", "system-c", "system-d")
-        assert row.found.votes == len(board.votes) == 32 * 3
-        assert (row.of, row.found.rank) == (5, 2)
-        assert row.found.rank_low <= 2 <= row.found.rank_high
-        assert row.found.high - row.found.low < before.high - before.low
+        assert row.result.votes == len(board.votes) == 32 * 3
+        assert (row.of, row.result.rank) == (5, 2)
+        assert row.result.rank_low <= 2 <= row.result.rank_high
+        assert row.result.high - row.result.low < before.high - before.low
 
     def test_sides_and_labels_are_read_as_presented(self, study):
         judged(study, pairs=1, names=("p1",))
@@ -179,7 +179,7 @@ class TestPlacement:
         small_study.campaign(study, votes, names=["a-model"], dimensions=["clear"], judges=Judges.MODEL)
         board, row = queries.placements(study, anchors.latest_run(study), new_system(study))[0]
         assert row.has_prior
-        assert row.found.votes == len(board.votes) == 0
+        assert row.result.votes == len(board.votes) == 0
         context = queries.page(study, new_system(study))
         assert context["model_judgments"] == TOPICS * len(SYSTEMS)
         assert context["judgments"] == 0

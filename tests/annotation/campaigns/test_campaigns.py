@@ -89,6 +89,13 @@ class TestDrafting:
         assert kept["check_texts"] == {"nonsense": ["x"]}
         assert design.read_design(kept) == told
         assert design.read_design({}) == Design()
+        chosen = replace(told, chosen_pairs=(("a", "b"), ("c", "d")))
+        assert design.read_design(design.dump_design(chosen, kept)) == chosen
+        assert design.dump_design(told, design.dump_design(chosen, kept)) == kept
+
+    def test_a_pair_is_chosen_once_in_either_order(self) -> None:
+        checked = design.check_design(Design(chosen_pairs=(("a", "b"), ("c", "d"), ("b", "a"))))
+        assert checked.chosen_pairs == (("a", "b"), ("c", "d"))
 
 
 @pytest.mark.django_db
