@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Prefetch, QuerySet
 
@@ -14,6 +14,7 @@ from writing.corpus import queries as corpus_queries
 from writing.corpus.formats import conversion, format_registry
 from writing.corpus.formats.format_registry import Format
 from writing.corpus.formats.values import Citation, Document, Part, Report, Request, Sentence, contents
+from writing.corpus.models import ResponseQuerySet
 from writing.models import Passage, Response, RetrievedPassage, Topic
 
 from ..crowdrag25 import inclusion
@@ -59,9 +60,10 @@ def write(package: Package, work: Work, *, format_: Format) -> dict[str, Any]:
 
 def _by_system(responses: "QuerySet[Response]") -> Iterator[tuple[str, list[Response]]]:
     """Yield each system with its responses. Responses in another style than its first are a system of their own."""
-    rows = corpus_queries.with_statements(responses.with_people().select_related("study")).prefetch_related(
-        Prefetch("topic__retrieved", RetrievedPassage.objects.select_related("passage").order_by("rank", "id"))
-    )
+    passages = RetrievedPassage.objects.select_related("passage").order_by("rank", "id")
+    rows = corpus_queries.with_statements(
+        cast("ResponseQuerySet", responses.select_related("topic", "style", "participant", "study"))
+    ).prefetch_related(Prefetch("topic__retrieved", passages))
     groups: dict[tuple[str, str, str], list[Response]] = {}
     for response in rows.order_by("participant__kind", "participant__external_id", "style__name", "topic_id", "id"):
         person = response.participant
@@ -90,14 +92,13 @@ def _report(response: Response, system: str) -> Report:
         )
         for each in response.statements.all()
     )
-    cited = {citation.passage for each in sentences for citation in each.citations or ()}
     return Report(
         topic=response.topic.external_id,
         run=system,
         sentences=sentences,
         query=response.topic.query,
         team=response.study.slug,
-        references=tuple(name for name in names.values() if name in cited),
+        references=tuple(names.values()),
         documents=tuple(_document(each.passage) for each in retrieved),
     )
 

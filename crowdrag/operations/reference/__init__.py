@@ -9,7 +9,7 @@ from django.utils import translation
 
 from analysis.archive import field_docs
 
-from . import commands, endpoints, result_tables, variables, webhook_events
+from . import answer_formats, commands, endpoints, result_tables, variables, webhook_events
 
 FOLDER: Final = Path(settings.BASE_DIR, "docs", "reference")
 #: The text of each page, by the name of its file.
@@ -19,6 +19,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "api.md": endpoints.page,
     "webhook-events.md": webhook_events.page,
     "tables.md": result_tables.page,
+    "answer-formats.md": answer_formats.page,
     "archive.md": field_docs.as_markdown,
 }
 

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from analysis.analyses import services as analyses_services
 from analysis.analyses import updates as updating
+from analysis.archive import services
 from analysis.planning import services as planning
 from analysis.planning.parameters import PlanParameters
 from analysis.reports import services as reports_services
@@ -22,7 +23,8 @@ from writing.llm_writers.targets import TopicSelection
 pytestmark = pytest.mark.django_db
 
 #: Kinds of runs that are given nothing but their study.
-WITHOUT_PARAMETERS = {"demo.judge", "demo.sample", "export.archive", "export.crowdrag25", "studies.vacuum"}
+EXPORTS = {services.kind_of(name) for name in services.WRITERS}
+WITHOUT_PARAMETERS = {"demo.judge", "demo.sample", "studies.vacuum"} | EXPORTS
 KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

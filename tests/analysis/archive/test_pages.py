@@ -51,7 +51,7 @@ def test_viewers_download_what_editors_start(study: Study, tmp_path: Path) -> No
     assert theirs.name not in page
     assert f'action="{start}"' not in page
     page = shown(study, Role.EDITOR)
-    assert all(f'name="format" value="{name}"' in page for name in services.WRITERS)
+    assert all(f'value="{name}"' in page for name in services.WRITERS)
     assert f'action="{start}"' in page
 
 

@@ -10,7 +10,7 @@ from analysis.text import statements
 from ..imports import csv_files
 from ..imports.problems import Effect, Problems
 from ..imports.sources import Member
-from . import hugging_face
+from . import huggingface
 from .format_registry import Format, UnknownFormatError, get, recognise
 from .report_fields import cited
 from .values import Citation, Document, FileContents, NuggetBank, Part, Report, Request, Sentence, contents, parts_of
@@ -66,7 +66,7 @@ def read(
         msg = f"Columns are given only for {COLUMN_FORMAT}, not for {chosen.name}."
         raise UnknownFormatError(msg)
     if columns:
-        return chosen, hugging_face.read(member, problems, columns=columns)
+        return chosen, huggingface.read(member, problems, columns=columns)
     return chosen, chosen.read(member, problems)
 
 
@@ -144,7 +144,11 @@ def _sentences(report: Report, source: Format) -> tuple[Sentence, ...]:
 def _adapted(value: Any, target: Format) -> Any:
     """Return a value without other fields, and a report as the target holds it: as sentences or as a text."""
     value = without_extra(value)
-    if not isinstance(value, Report) or value.text is None:
+    if not isinstance(value, Report):
+        return value
+    if Part.PASSAGES not in target.holds and value.references is None and value.documents:
+        value = replace(value, references=tuple(each.id for each in value.documents))
+    if value.text is None:
         return value
     if Part.SENTENCES in target.holds:
         return replace(value, text=None)

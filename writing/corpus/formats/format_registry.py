@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from ..imports import csv_files, json_lines
 from ..imports.problems import BadInput, Problems
 from ..imports.sources import Member
-from . import alce, ares, hugging_face, nugget_banks, ragas, record_files, topics_and_passages, trec_columns, trec_rag
+from . import alce, ares, huggingface, nugget_banks, ragas, record_files, topics_and_passages, trec_columns, trec_rag
 from .values import Content, FileContents, Part
 
 #: Lines by which a file of columns is recognised.
@@ -143,11 +143,11 @@ FORMATS: Final = (
         content=Content.REPORTS,
         source="TREC RAG 2025",
         suffix=".jsonl",
-        holds=_all_but(Content.REPORTS, Part.CONFIDENCES, Part.PASSAGES, Part.PASSAGE_IDS, Part.TITLES),
+        holds=_all_but(Content.REPORTS, Part.CONFIDENCES, Part.PASSAGES, Part.TITLES),
         recognises=lambda begin: trec_rag.is_2025(begin.record),
         read=trec_rag.read,
         write=trec_rag.write_2025,
-        remarks=("Citations are indices of the references.",),
+        remarks=("Citations are indices of the references, which hold the IDs of passages.",),
     ),
     Format(
         name="trec-rag24",
@@ -155,11 +155,11 @@ FORMATS: Final = (
         content=Content.REPORTS,
         source="TREC RAG 2024",
         suffix=".jsonl",
-        holds=_all_but(Content.REPORTS, Part.CONFIDENCES, Part.PASSAGES, Part.PASSAGE_IDS, Part.TITLES),
+        holds=_all_but(Content.REPORTS, Part.CONFIDENCES, Part.PASSAGES, Part.TITLES),
         recognises=lambda begin: trec_rag.is_2024(begin.record),
         read=trec_rag.read,
         write=trec_rag.write_2024,
-        remarks=("Citations are indices of the references.",),
+        remarks=("Citations are indices of the references, which hold the IDs of passages.",),
     ),
     Format(
         name="autonuggetizer",
@@ -272,9 +272,9 @@ FORMATS: Final = (
         source="datasets: Parquet, Arrow, JSON, CSV",
         suffix=".jsonl",
         holds=_all_but(Content.REPORTS, Part.TEAM),
-        recognises=lambda begin: hugging_face.is_data_set(begin.columns or tuple(begin.record)),
-        read=hugging_face.read,
-        write=hugging_face.write,
+        recognises=lambda begin: huggingface.is_data_set(begin.columns or tuple(begin.record)),
+        read=huggingface.read,
+        write=huggingface.write,
         remarks=("Columns are recognised by their usual names or given.", "An empty column is a missing value."),
     ),
     Format(
@@ -320,7 +320,7 @@ FORMATS: Final = (
         name="topic-lines",
         title="TREC topics",
         content=Content.TOPICS,
-        source="TREC: id<TAB>query, or <top>",
+        source="TREC: ID, tab, query; or classic",
         suffix=".tsv",
         holds=frozenset(),
         recognises=lambda begin: begin.first_line.lower().startswith("<top>") or begin.has_tabs,
@@ -393,7 +393,7 @@ def beginning(member: Member) -> Beginning:
 def _has_header(line: str) -> bool:
     """Return whether a line is the header of a CSV or TSV file with columns of a known data set."""
     names = {cell.strip().strip('"') for delimiter in csv_files.DELIMITERS for cell in line.split(delimiter)}
-    return ares.is_ares(names) or ragas.is_ragas(names) or hugging_face.is_data_set(sorted(names))
+    return ares.is_ares(names) or ragas.is_ragas(names) or huggingface.is_data_set(sorted(names))
 
 
 def _first_record(member: Member) -> Mapping[str, Any]:

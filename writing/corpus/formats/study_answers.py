@@ -25,12 +25,12 @@ from ..imports.problems import Effect, Problems
 from ..imports.sources import Member, is_hidden
 from ..imports.topic_files import MAX_PASSAGES, PassageInput, TopicInput
 from ..responses import ResponseInput
-from . import conversion, hugging_face
+from . import conversion, huggingface
 from .format_registry import FORMATS, Format, UnknownFormatError, get, of_content, recognise
 from .values import Content, Document, Report, Request
 
 #: Files of an export or a data set beside the answers.
-IGNORED: Final = hugging_face.METADATA_FILES | {"manifest.json"}
+IGNORED: Final = huggingface.METADATA_FILES | {"manifest.json"}
 _IGNORED_SUFFIXES: Final = (".md", ".lock")
 #: The names of a topic's other texts, which become its narrative.
 _NARRATIVES: Final = ("problem_statement", "background", "narrative", "description")
@@ -89,8 +89,8 @@ def parse_columns(text: str) -> dict[str, str]:
     columns = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         role, equals, column = (piece.strip() for piece in part.partition("="))
-        if not equals or not column or role not in hugging_face.ROLES:
-            roles = ", ".join(hugging_face.ROLES)
+        if not equals or not column or role not in huggingface.ROLES:
+            roles = ", ".join(huggingface.ROLES)
             msg = f"“{part}” is not a role and its column. Roles: {roles}. Example: query=question"
             raise ValueError(msg)
         columns[role] = column
@@ -238,12 +238,12 @@ class _Collected:
 
     def _documents_of(self, report: Report) -> list[Document]:
         """Return the passages of a report: its own, then those that it refers to and that another file has."""
-        own = [replace(each, id=each.id or csv_files.passage_id(each.text)) for each in report.documents or ()]
-        names = {each.id for each in own}
+        documents = [replace(each, id=each.id or csv_files.passage_id(each.text)) for each in report.documents or ()]
+        names = {each.id for each in documents}
         referred = [*(report.references or ())]
         referred += [c.passage for sentence in report.sentences or () for c in sentence.citations or ()]
         others = [self._documents[name] for name in dict.fromkeys(referred) if name in self._documents]
-        return [*own, *(each for each in others if each.id not in names)]
+        return [*documents, *(each for each in others if each.id not in names)]
 
     def _add_passage(self, passages: dict[str, PassageInput], document: Document, row: _Row) -> None:
         passage = PassageInput(document.id, document.text, document.title or "", document.url or "")
@@ -322,8 +322,8 @@ def store(*, study: Study, answers: Answers, now: datetime) -> Stored:
     counts = topic_files.store(study=study, topics=fresh, now=now)
     counts["topics_unchanged"] += len(topics) - len(fresh)
     counts |= {NOT_ADDED: _missing_passages(study, topics, known_ids)}
-    found, dropped = _as_stored(study, [_renamed(answer, renamed) for answer in answers.responses])
-    counts |= responses.store(study=study, responses=found, problems=problems, now=now)
+    inputs, dropped = _as_stored(study, [_renamed(answer, renamed) for answer in answers.responses])
+    counts |= responses.store(study=study, responses=inputs, problems=problems, now=now)
     counts[responses.UNMATCHED] += dropped if counts["responses"] else 0
     faults = {"set_aside": problems.rows(Effect.SET_ASIDE), "incomplete": problems.rows(Effect.INCOMPLETE)}
     return Stored({"made": counts, **faults, "formats": answers.formats}, problems.faults_as_rows())
