@@ -28,7 +28,6 @@ from ..methods.registry import Results, compute
 from ..methods.reusable_fits import FITS
 from ..methods.settings import AnalysisSettings, BadParameterError
 from ..tables import run_tables
-from ..tables.models import ResultTable
 from ..tables.run_tables import ANALYSIS, UPDATE, AnalysisState
 
 KIND = ANALYSIS
@@ -95,7 +94,7 @@ def _store(run: Run, inputs: Inputs, results: Results, mark: dict[str, int], tak
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
     # Updates start from fits: without judgments, only full analyses are possible.
     kept = results.tables | ({FITS: results.fits} if len(inputs.main.unit) else {})
-    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in kept.items())
+    run_tables.store(run, kept)
     lifecycle.note(run=run, summary={**results.summary, **_scores(inputs)}, inputs_digest=inputs.digest)
 
 

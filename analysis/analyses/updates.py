@@ -89,7 +89,7 @@ def _store(
     run: Run, base: Run, inputs: Inputs, results: Results, mark: dict[str, int], taken_at: datetime, since: int
 ) -> None:
     snapshots.keep(run=run, inputs=inputs, mark=mark, taken_at=taken_at)
-    ResultTable.objects.bulk_create(ResultTable(run=run, name=name, rows=rows) for name, rows in results.tables.items())
+    run_tables.store(run, results.tables)
     lifecycle.note(
         run=run, summary=results.summary | {UPDATE_OF: str(base.key), "since": since}, inputs_digest=inputs.digest
     )

@@ -18,7 +18,7 @@ from crowdrag.jobs.enums import RunState
 from crowdrag.jobs.models import Run, RunQuerySet, Unit
 from crowdrag.llm.forecasts import Speed
 
-from ..tables.models import ResultTable
+from ..tables import run_tables
 from ..tables.rows import Row
 from . import generators, question_sets, unit_results, wording
 from .experiment import BadParameterError, CostEstimate, Experiment
@@ -296,7 +296,7 @@ def _tabulate(experiment: Experiment, context: StageContext) -> Callable[[], Non
 
 
 def _conclude(context: StageContext, tables: dict[str, Any], headline: str) -> None:
-    ResultTable.objects.bulk_create(ResultTable(run=context.run, name=name, rows=rows) for name, rows in tables.items())
+    run_tables.store(context.run, tables)
     _publish(context)
     run_facts = summary(tables, headline, unit_results.usage(context.run))
     lifecycle.note(run=context.run, summary=run_facts)

@@ -316,7 +316,7 @@ def _gathered(present: Rows, is_needed: NDArray[np.bool_], parts: Sequence[Part]
         gathered["value"].append(chosen.columns["value"])
         for name, pks in keys.items():
             coded = _arrow(chosen.columns[name]).dictionary_encode()
-            pks.append(np.from_dlpack(coded.dictionary))
+            pks.append(np.asarray(np.from_dlpack(coded.dictionary), dtype=np.int64))
             gathered[name].append(np.from_dlpack(coded.indices))
     distinct = {name: np.unique(np.concatenate(pks)) if pks else np.empty(0, np.int64) for name, pks in keys.items()}
     for name, kind in (("item", np.int32), ("dimension", np.int16)):

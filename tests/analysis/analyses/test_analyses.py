@@ -65,7 +65,7 @@ def test_other_processes_give_the_same_tables_and_leave_the_database_alone(run, 
     for module in (fits, processes):
         monkeypatch.setattr(module, "processors", lambda: 2)
     beside = analyse(run.study)
-    assert len(forks) == 4  # two for the competences, two for the methods after the grades
+    assert len(forks) == 6  # two for the competences, two for methods beside the grades, two for those after them
     assert (beside.state, beside.error) == (RunState.DONE, "")
     assert beside.summary == run.summary
     assert all_bytes(beside) == all_bytes(run)
