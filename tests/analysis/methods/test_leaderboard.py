@@ -149,6 +149,7 @@ def test_tests_are_of_those_who_met_on_six_topics(tables):
     assert tables_of(votes_of(ORDERS[:5]))["leaderboard_tests"] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("grades_from", ["gold", "votes"])
 def test_rank_intervals_hold_the_grade(grades_from):
     votes = small_study.VOTES

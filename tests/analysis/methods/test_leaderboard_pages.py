@@ -30,6 +30,7 @@ def test_without_labels_nobody_is_ranked():
         assert visit(unanalysed, "leaderboard/").context["run"] is None
 
 
+@pytest.mark.extended
 def test_who_was_never_compared_is_not_ranked_and_an_unknown_dimension_shows_all():
     """The numbers that the page shows of the demo study are golden."""
     study = small_study.make(votes_of(ORDERS))
@@ -227,6 +228,7 @@ def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
     assert questions["deep"]["votes"][-1]["answer"] == "n"
 
 
+@pytest.mark.extended
 def test_one_judge_has_a_leaderboard_that_says_so_and_no_rows_of_dashes_for_agreement():
     votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of(ORDERS).items()}
     study = small_study.make(votes)

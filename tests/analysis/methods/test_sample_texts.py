@@ -35,6 +35,7 @@ def read(topics: int | None) -> tuple[arrays.Inputs, list[TopicTexts]]:
     return arrays.Inputs("CROWD", tuple(names), STYLES, (), responses, {}), read
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("topics", [SOME, pytest.param(None, marks=pytest.mark.soak)])
 def test_text_reuse_is_that_of_sacrebleu_and_as_published(topics):
     about, texts = read(topics)

@@ -166,6 +166,7 @@ def test_pay_of_judges_by_hand(study):
     assert figures["cost_per_label"]["low"] is None
 
 
+@pytest.mark.extended
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
     monkeypatch.setattr("analysis.methods.response_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
