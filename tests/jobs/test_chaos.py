@@ -105,6 +105,7 @@ def test_a_broker_that_forgets_and_dies_loses_nothing(crew: Crew, study: Study) 
     assert_each_once(run, 120)
 
 
+@pytest.mark.extended
 def test_a_start_while_the_broker_is_away_is_quick_and_is_not_lost(crew: Crew, study: Study) -> None:
     crew.broker.kill()
     began = time.monotonic()

@@ -134,6 +134,7 @@ def pair():
         yield endpoint, first, second
 
 
+@pytest.mark.extended
 def test_servers_share_the_load(pair, ask):
     endpoint, first, second = pair
     assert endpoint.slots == 16
@@ -148,6 +149,7 @@ def test_servers_share_the_load(pair, ask):
     assert all(answer.cached for answer in ask(*[f"q{n}" for n in range(200)], endpoint=endpoint))
 
 
+@pytest.mark.extended
 def test_a_server_that_dies_rests_and_the_other_goes_on(pair, ask):
     """Then it is there again, and is asked again."""
     endpoint, first, second = pair

@@ -78,6 +78,7 @@ def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callabl
         look_at(page)
 
 
+@pytest.mark.extended
 def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     open_page(page, live_server, sign_in, open_campaign.world())
     for name, state in (("pause", "PAUSED"), ("reopen", "OPEN"), ("close", "CLOSED")):

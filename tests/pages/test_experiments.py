@@ -107,6 +107,7 @@ def test_from_the_start_to_the_result(page: Page, live_server: Any, sign_in: Any
     assert found == []
 
 
+@pytest.mark.extended
 def test_a_study_lists_its_search_indexes_and_deletes_one(
     page: Page, live_server: Any, sign_in: Any, settings: Any, tmp_path: Path
 ) -> None:

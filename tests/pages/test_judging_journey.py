@@ -214,7 +214,7 @@ def test_a_campaign_from_its_first_page_to_its_export(
 
 def analysed_and_exported(study: Study, counted: list[Assignment]) -> None:
     """What was accepted is what is analysed and released; the archive holds the rest too."""
-    run = lifecycle.wait(analyses_services.start(study=study, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(analyses_services.start(study=study, parameters={"resamples": 10, "restarts": 1, "refine": 0}))
     assert run.state == "DONE", run.error
     tables = {table.name: table.rows for table in ResultTable.objects.filter(run=run)}
     assert {"agreement", "competence", "gold", "grades"} <= tables.keys()

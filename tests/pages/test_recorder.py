@@ -42,7 +42,7 @@ def _scripts(page: Page, cdp: CDPSession, seed: int, count: int) -> Counter[str]
     return sources
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(120, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.extended)])
 def test_random_edits_are_rebuilt(recorder: Page, cdp: CDPSession, count: int) -> None:
     sources = _scripts(recorder, cdp, 1, count)
     # All ways but those that Chromium has no command for.

@@ -118,6 +118,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: open_camp
     assert found == []
 
 
+@pytest.mark.extended
 def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any, context: Any) -> None:
     made = open_campaign.world(state=CampaignState.DRAFT)
     for left, right in ((1, 0), (2, 0)):
@@ -153,6 +154,7 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
     assert found == []
 
 
+@pytest.mark.extended
 def test_many_are_decided_and_undone_by_keyboard_alone(
     page: Page, live_server: Any, here: open_campaign.World, reviewer: User
 ) -> None:

@@ -60,6 +60,7 @@ def test_the_same_order_given_at_once_is_one(there: Prolific) -> None:
     assert len({action.pk for action in found}) == 1
 
 
+@pytest.mark.extended
 def test_workers_that_send_at_once_pay_each_bonus_once(there: Prolific) -> None:
     made = advertised(terms=replace(TERMS, places=9))
     sessions = [finished(there, made, f"5f{n:022x}") for n in range(3)]

@@ -47,6 +47,7 @@ def test_run_stores_every_table_with_the_snapshot(run):
     assert run.parameters == AnalysisSettings(**QUICK).write()
 
 
+@pytest.mark.extended
 def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
     again, other_seed = analyse(run.study), analyse(run.study, seed=1)
     assert run.inputs_digest == again.inputs_digest == other_seed.inputs_digest
@@ -125,6 +126,7 @@ def test_rows_where_picks_rows_in_the_database(run):
     assert gold.rows_where("$[*] ? (@.response_a == $a)", a='x" || true || "') == []
 
 
+@pytest.mark.extended
 def test_command_writes_figures_into_a_new_folder_and_no_half_files(tmp_path):
     """Its tables, what is said of them and the report are golden: tests/golden."""
     out = tmp_path / "new" / "folder"

@@ -226,6 +226,7 @@ QUERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("pairs", "letters"), [(1, ("AB", "AN")), (3, ("AAAB", "BBAN"))])
 def test_pages_take_the_same_queries_for_few_and_many(pairs, letters):
     study = small_study.make(dict.fromkeys(list(VOTES)[2 : 2 + pairs], letters))

@@ -178,6 +178,7 @@ def offer(study):
     return visit(study, "metrics/", Role.EDITOR).context["bertscore"]
 
 
+@pytest.mark.extended
 def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, model):
     settings.BERTSCORE_MODELS = [model]
     start = f"/studies/{study.slug}/results/bertscore/start/"
@@ -196,6 +197,7 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
     assert client_of(study).get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
 
 
+@pytest.mark.extended
 def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
     analyse(study)
     settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]

@@ -201,6 +201,7 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
     assert f"/experiments/{run.key}/" in page
 
 
+@pytest.mark.extended
 def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     editor = member_of(study)
     first = lifecycle.wait(started(editor, study))
@@ -220,6 +221,7 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
 
 
+@pytest.mark.extended
 def test_several_runs_are_set_beside_each_other(study):
     editor = member_of(study)
     runs = [lifecycle.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]

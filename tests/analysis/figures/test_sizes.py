@@ -19,6 +19,7 @@ def drawn_width(spec: figure.Spec) -> float:
     return float(found[1])
 
 
+@pytest.mark.extended
 def test_charts_fit_what_they_stand_in(run: Run) -> None:
     """A little wider is shrunk a little; nothing is wider than can be read so."""
     for name, spec in figure.specifications(run):

@@ -72,6 +72,7 @@ def places(spec: figure.Spec, unit: dict[str, Any]) -> list[Any] | None:
     return list(domain)
 
 
+@pytest.mark.extended
 def test_each_value_stands_at_its_own_category() -> None:
     for name in figure.FIGURES:
         check_values(made(name), name)

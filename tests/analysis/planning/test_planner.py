@@ -83,6 +83,7 @@ def test_a_plan_says_what_each_design_costs_and_finds():
     assert {(row["step"], row["k"], row["topics"]) for row in found["plan_next"]} == {("topics", 3, 12), ("k", 5, 6)}
 
 
+@pytest.mark.extended
 def test_equal_seeds_give_equal_tables_whichever_unit_comes_first():
     study, few = StudyFactory(), {"more_topics": ()}
     first = run_tables.read(planned(study, **few), "plan")
@@ -107,6 +108,7 @@ def test_a_few_simulations_of_all_designs_come_first():
     assert [(each["k"], each["topics"]) for each in payloads[:4]] == [(3, 6), (3, 12), (5, 6), (5, 12)]
 
 
+@pytest.mark.extended
 def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     study = StudyFactory()
     run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID))
@@ -157,6 +159,7 @@ def test_the_form_is_filled_with_the_studys_own_design(run):
     assert (context["form"]["topics"].value(), context["run"]) == (2, None)
 
 
+@pytest.mark.extended
 def test_what_to_expect_comes_from_an_earlier_analysis(run):
     study, source = run.study, run
     asked = PlanParameters(**SMALL | {"source": str(source.key)})

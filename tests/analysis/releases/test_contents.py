@@ -114,6 +114,7 @@ def people(made: Study, release: str, **choices: Any) -> set[str]:
     return {row["participant"] for row in read(made, release, **choices)[0]["participants"]}
 
 
+@pytest.mark.extended
 def test_times_are_cut_to_the_step_that_was_chosen(made: Study) -> None:
     at = datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC)
     for timing, time, seconds, ms in (

@@ -93,6 +93,7 @@ def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) ->
     assert address not in anybody.get(at("public_release", release)).content.decode()
 
 
+@pytest.mark.extended
 def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: Study) -> None:
     release = built(study)
     client = by_token(MembershipFactory(study=study, role=Role.VIEWER).user)

@@ -92,6 +92,7 @@ def test_the_list_of_analyses_sets_surplus_judgments_apart():
     assert re.search(rf'data-value="{counted}">{counted} <span class="estimate-n">\D*{read - counted}\b', page)
 
 
+@pytest.mark.extended
 def test_two_analyses_are_compared(run):
     study, same = run.study, analyse(run.study)
     Assignment.objects.filter(participant__external_id="w4").update(is_included=False)

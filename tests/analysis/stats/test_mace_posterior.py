@@ -92,6 +92,7 @@ def crowd(rng, topics=40):
     return item, annotator, np.where(rng.random(len(item)) < spam[annotator], guess, truth[item]), truth, spam
 
 
+@pytest.mark.extended
 def test_labels_are_as_probable_as_they_are_right_and_a_single_optimum_says_too_much():
     item, annotator, label, truth, spam = crowd(np.random.default_rng(1))
     averaged = sample(item, annotator, label, rng=np.random.default_rng(2), effort=Effort(chains=64))

@@ -254,6 +254,7 @@ def test_what_is_older_does_not_replace_what_is_newer() -> None:
     assert agreement(here).computed_at == LATER
 
 
+@pytest.mark.extended
 def test_who_dies_in_the_middle_leaves_the_figures_as_they_were(monkeypatch) -> None:
     here = two_judges(alternating, alternating)
     refresh(here)
@@ -294,6 +295,7 @@ def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
     assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
 
 
+@pytest.mark.extended
 def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     here = judged_campaign.crowded(topics=3, dimensions=1)
     [found] = progress_agreement.load_judgments(here.campaign)
@@ -305,6 +307,7 @@ def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     assert min(few[::5]) > max(spam for place, spam in enumerate(few) if place % 5)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_leave_the_figures_of_one_moment() -> None:
     here = two_judges(alternating, alternating)
