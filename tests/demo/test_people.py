@@ -98,6 +98,7 @@ def test_each_manner_shows_its_own_signals_and_no_others() -> None:
     }
 
 
+@pytest.mark.extended
 def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -> None:
     link = writers.ensure(study=study, user=user, now=NOW)
     tasks = WritingTask.objects.filter(study=study, participant__isnull=False)

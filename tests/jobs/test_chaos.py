@@ -182,6 +182,7 @@ def test_cancelling_stops_a_worker_and_resuming_goes_on(crew: Crew, study: Study
     assert sum(Unit.objects.values_list("fence", flat=True)) > 6
 
 
+@pytest.mark.extended
 def test_a_command_waits_for_workers_and_works_itself_without_them(
     crew: Crew, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

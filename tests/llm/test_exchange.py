@@ -202,6 +202,7 @@ def test_keys_go_to_the_hosts_they_were_entered_for(monkeypatch):
     assert len(endpoints.problems(endpoint)) == 1
 
 
+@pytest.mark.extended
 def test_each_server_is_tried_out(pair):
     endpoint, _first, second = pair
     assert endpoints.try_out(endpoint=endpoint).text

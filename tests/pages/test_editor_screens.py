@@ -230,6 +230,7 @@ def test_zoomed_in_and_low_everything_is_reached(page: Page, live_server: Any) -
     expect(page.get_by_role("region", name="Preview")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_hostile_texts_stay_text(page: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     made = desk(EVIL, query=EVIL[0] + EVIL[2], narrative=EVIL[1])

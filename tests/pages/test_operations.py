@@ -38,6 +38,7 @@ def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: A
     assert "\n".join(found) == ""
 
 
+@pytest.mark.extended
 def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, live_server: Any, operator: Any) -> None:
     busy(2)
     page.goto(live_server.url + reverse("operations"))

@@ -102,6 +102,7 @@ def test_dialog_opens_closes_and_gives_the_focus_back(components: Page) -> None:
     expect(dialog).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_theme_follows_the_system_until_chosen_and_is_there_before_the_first_paint(components: Page) -> None:
     def choose(name: str, ground: str) -> None:
         components.locator(f"[type=radio][value={name}]").first.check()
@@ -252,6 +253,7 @@ def ask(page: Page, asking: str = "hx-post", address: str = "/ask") -> None:
         page.locator("#ask").click()
 
 
+@pytest.mark.extended
 def test_a_request_that_ends_at_the_login_does_not_swap_it_in(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
     page.goto(f"{live_server.url}/studies/")

@@ -104,6 +104,7 @@ def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTa
         assert page.evaluate(SHEET) == codec.text_at(line.events, t), moment
 
 
+@pytest.mark.extended
 def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     _events, text = written()
     slider = page.get_by_role("slider").first

@@ -58,6 +58,7 @@ def on(page: Page, assignment: Assignment) -> None:
     expect(page.locator(".review-bar")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_three_questionnaires_by_keyboard_alone(
     page: Page, live_server: Any, here: open_campaign.World, reviewer: User
 ) -> None:

@@ -26,6 +26,7 @@ def url(page: Page, live_server: Any, sign_in: Any) -> str:
     return f"{live_server.url}/studies/tides/writing/"
 
 
+@pytest.mark.extended
 def test_a_plan_is_set_up_and_opened(page: Page, url: str) -> None:
     page.locator("[name=trial_topics]").fill("nosuch")
     page.locator("[name=pay]").press("Enter")

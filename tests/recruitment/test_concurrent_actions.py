@@ -116,6 +116,7 @@ def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(the
     assert here.free() == 2
 
 
+@pytest.mark.extended
 def test_erasing_and_hearing_at_once_wait_for_each_other(there: Prolific) -> None:
     here, made = judging(there)
     person, session = judge(there, here, made)

@@ -84,6 +84,7 @@ def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     assert max(fitted) <= 10 < len(now.main.participants)
 
 
+@pytest.mark.extended
 def test_a_known_label_that_comes_later_is_heard():
     now = synthetic_inputs.study(0.1, seed=4)
     pool = replace(now.main, known=((0, 0, 2), (3, 2, 0)))
@@ -109,6 +110,7 @@ def test_where_much_changed_or_by_the_published_procedure_the_earlier_fit_is_gon
         assert a["log_likelihood"] > b["log_likelihood"] - 1.0
 
 
+@pytest.mark.extended
 def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
     now = synthetic_inputs.study(0.05, seed=7)
     pool = now.main

@@ -217,6 +217,7 @@ def test_a_file_that_is_there_twice_or_missing(files: Files, tmp_path: Path) -> 
     assert place(refused(written(files, tmp_path / "a.zip"))[0]) == (name, 0, "")
 
 
+@pytest.mark.extended
 def test_a_file_that_unpacks_without_end(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = packed(['{"id": 1, "query": "', "0" * 50_000_000, '"}\n'])
     # It says so: refused by its ratio, unread.

@@ -137,6 +137,7 @@ def bertscore_rows(run: Run) -> list[dict]:
     return [row for row in run.tables.get(name="reference_metrics").rows if row["metric"] == "bertscore"]
 
 
+@pytest.mark.extended
 def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(study, model):
     before = analyse(study)
     compute(study)

@@ -118,6 +118,7 @@ def bank(n=3) -> bytes:
     return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
+@pytest.mark.extended
 def test_a_file_is_stored_once_and_named_by_its_digest(study):
     editor = member_of(study)
     file = SimpleUploadedFile("<b>nq</b>_passages.jsonl.gz", bank())
@@ -247,6 +248,7 @@ def test_several_runs_are_set_beside_each_other(study):
     assert editor.get(address(study, "compare/?run=nothing")).status_code == 404
 
 
+@pytest.mark.extended
 def test_a_run_is_made_again_a_little_otherwise(study):
     editor = member_of(study)
     run = started(editor, study, p_k="4", p_words="long", seed="7")
@@ -257,6 +259,7 @@ def test_a_run_is_made_again_a_little_otherwise(study):
     assert editor.get(form_of(study) + f"?like={uuid.uuid4()}").status_code == 404
 
 
+@pytest.mark.extended
 def test_many_runs_come_a_page_at_a_time(study):
     for _each in range(27):
         Run.objects.create(study=study, kind="experiment.planted", created_at="2026-01-01T00:00Z", parameters={})

@@ -161,6 +161,7 @@ def test_rank_intervals_hold_the_grade(grades_from):
     assert any(row["rank_low"] < row["rank_high"] for row in rows)
 
 
+@pytest.mark.extended
 def test_who_was_seen_on_two_topics_has_a_wide_interval():
     """Who won on both of two topics, beside others seen on eight and ten, may be above all or only above the last."""
     votes = votes_of(("zyx", "zyx", *("yxz",) * 8))

@@ -61,6 +61,7 @@ def test_neighbours_in_rank_are_told_apart_by_their_test_alone():
     assert not queries.conclusions(ranked, [row("a", "b", 0.05, 0.5)])[0].is_clear
 
 
+@pytest.mark.extended
 def test_style_and_judges_select_the_rows_of_their_table():
     study = small_study.make(votes_of(ORDERS))
     run = analyse(study)
@@ -76,6 +77,7 @@ def test_style_and_judges_select_the_rows_of_their_table():
     assert not context["tests"].paginator.count  # they compare gold labels over all styles
 
 
+@pytest.mark.extended
 def test_cells_of_the_matrix_are_both_sides_of_a_win_rate():
     study = small_study.make(votes_of(ORDERS))
     run = analyse(study)
@@ -112,6 +114,7 @@ def test_a_system_has_its_profile_and_its_best_and_worst_responses():
     assert client_of(study).get(results(study, "leaderboard/system/?system=nobody")).status_code == 404
 
 
+@pytest.mark.extended
 def test_two_systems_are_compared_down_to_the_pair():
     study = small_study.make(votes_of(ORDERS))
     analyse(study, labels="likeliest")
@@ -150,6 +153,7 @@ def test_counts_of_an_approximation_have_two_digits():
     assert [queries.rounded(count) for count in (7, 99, 101, 1234, 1999)] == [7, 99, 110, 1300, 2000]
 
 
+@pytest.mark.extended
 def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_nothing(monkeypatch):
     """All are systems: the mean of all responses of a topic is the same whatever they are like."""
     monkeypatch.setattr(small_study, "ORIGINS", dict.fromkeys("xyz", Origin.SYSTEM))

@@ -1,6 +1,5 @@
 """Intervals that refit competences and draw judges: what changes, what does not, and that they cover the truth."""
 
-import json
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -56,7 +55,6 @@ def test_options_change_intervals_and_nothing_else(options):
     assert without_ends(other) == without_ends(plain)
     assert other != plain
     assert other["agreement"] == plain["agreement"]  # over topics and judges whatever is chosen
-    assert json.dumps(tables_of(replace(QUICK, **options), votes)) == json.dumps(other)  # to the byte
 
 
 @pytest.mark.extended

@@ -107,6 +107,7 @@ def test_figures_of_several_sessions_are_those_of_the_text(study):
     }  # fmt: skip
 
 
+@pytest.mark.extended
 def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
     for task in WritingTask.objects.filter(response__isnull=False):
@@ -181,6 +182,7 @@ def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, mo
     assert 'id="lengths"' not in visit(study, "writing/").content.decode()  # as of before texts were read
 
 
+@pytest.mark.extended
 def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of_its_own(study):
     options = [{"value": 0, "label": "not in the least"}, {"value": 1, "label": "rather"}]
     asked = [{"name": "glad", "text": "Are you glad of it?", "options": options}]

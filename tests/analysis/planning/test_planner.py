@@ -241,6 +241,7 @@ def test_a_form_that_cannot_be_is_refused_by_its_field_and_viewers_have_none():
     assert not Run.objects.filter(kind=planning_services.KIND).exists()
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("own_files", "one_transaction")
 def test_a_plan_goes_into_the_archive_and_comes_out_again():
     study = StudyFactory()

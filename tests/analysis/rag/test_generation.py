@@ -239,6 +239,7 @@ def test_samples_differ_and_are_the_same_another_time(load):
     assert load("gpt2").generate(prompts) == outputs
 
 
+@pytest.mark.extended
 def test_tokens_are_drawn_in_proportion_to_what_the_model_says():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.0, 0.25]]))
     draws = [
@@ -292,6 +293,7 @@ def test_options_that_are_none_are_refused(options, problem):
         Options.read(options)
 
 
+@pytest.mark.extended
 def test_what_is_no_generator_says_so(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"model_type": "vit"}')

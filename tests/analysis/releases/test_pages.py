@@ -148,6 +148,7 @@ def test_that_somebody_left_is_on_the_page_for_all_to_see_and_in_no_file(study: 
     assert at("public_release", second) in html(anybody.get(at("public_release", release)))
 
 
+@pytest.mark.extended
 def test_a_withdrawn_version_gives_its_reason_and_nothing_else(study: Study, owner: Client, anybody: Client) -> None:
     release = published(study)
     assert owner.post(at("release_withdraw", release), {"reason": ""}).status_code == 422

@@ -78,6 +78,7 @@ def test_nothing_can_be_sent_to_a_release(study: Study) -> None:
         assert anybody.get(address).status_code == 200, address
 
 
+@pytest.mark.extended
 def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) -> None:
     release, anybody = published(study), Client()
     address = at("public_release_zip", release)

@@ -105,6 +105,7 @@ def test_two_analyses_are_compared(run):
     assert {each.name for each in compared(new).changed} >= {"agreement", "competence"}
 
 
+@pytest.mark.extended
 def test_hostile_names_stay_texts_on_every_page():
     study = small_study.make()
     name = hostile.HTML[0] + "{{ 7*7 }}\u202e"

@@ -160,6 +160,7 @@ CONTRADICTIONS: list[Case] = [
 ]
 
 
+@pytest.mark.extended
 def test_what_contradicts_the_study_is_refused(study: Study, tmp_path: Path) -> None:
     bring_in(study, CORPUS)
     check_refused(study, tmp_path, CONTRADICTIONS)

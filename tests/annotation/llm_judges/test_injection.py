@@ -149,6 +149,7 @@ def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_ver
         assert any(not asks_for(other.texts[1]) for other in others)
 
 
+@pytest.mark.extended
 def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
     """People say A of all ten pairs. The judge says A; without the fence it says B of two of them."""
     pairs(source, 8, "firm")

@@ -70,6 +70,7 @@ def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkey
     assert len(source_campaign.items(source)) == 2
 
 
+@pytest.mark.extended
 def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_rest(
     source, endpoint, server, monkeypatch
 ):

@@ -119,6 +119,7 @@ def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) ->
             assert mine[name].low < mine[name].spam_probability < mine[name].high
 
 
+@pytest.mark.extended
 def test_an_interval_holds_its_estimate_or_is_not_shown() -> None:
     # The fit takes two for nearly perfect; by the posterior, nobody of this crowd is.
     votes = [(1, 1, -1), (-1, 0, 1), (1, 0, 1), (1, 1, 1), (1, 1, 1), (-1, -1, 1)]
@@ -185,6 +186,7 @@ def test_ratings_count_along_their_scale() -> None:
     assert agreement(here).alpha == pytest.approx(alpha(counts))
 
 
+@pytest.mark.extended
 def test_the_same_judgments_give_the_same_figures() -> None:
     here = judged_campaign.crowded(topics=2, dimensions=2)
     fields = ("dimension", "participant", "spam_probability", "low", "high", "judgments")
@@ -207,6 +209,7 @@ def test_only_what_changed_is_computed_again() -> None:
     assert agreement(here).computed_at == LATER
 
 
+@pytest.mark.extended
 def test_each_change_of_what_counts_is_seen() -> None:
     here = open_campaign.world(topics=1, k=3)
     done, by, now = screened.handed_in(here, after=MINUTE), here.member(), LATER
@@ -226,6 +229,7 @@ def test_each_change_of_what_counts_is_seen() -> None:
         now += HOUR
 
 
+@pytest.mark.extended
 def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
     here = open_campaign.world(topics=1, k=3)
     done = screened.handed_in(here, after=MINUTE)

@@ -170,6 +170,7 @@ def test_ten_reviewers_at_once_pay_once() -> None:
     assert TaskTransition.objects.filter(after=TaskState.ACCEPTED).count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("_again", range(3))
 def test_accepting_and_rejecting_and_sending_back_at_once_is_one_of_them(_again: int) -> None:
     here = world(topics=2)
@@ -186,6 +187,7 @@ def test_accepting_and_rejecting_and_sending_back_at_once_is_one_of_them(_again:
     assert WritingTask.objects.filter(topic=task.topic).exclude(state__in=["REJECTED", "REVISION"]).count() == 1
 
 
+@pytest.mark.extended
 def test_several_sweeps_at_once_return_each_task_once() -> None:
     here = world(topics=8)
     tasks = [here.claim(here.writer()) for _ in range(8)]
