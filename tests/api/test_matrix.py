@@ -109,10 +109,8 @@ def expected(need: Need | None, *, everybody: bool) -> dict[str, tuple[int, str]
         f"TO {scope}": None if need.scope in {Scope.READ, scope} else (403, "scope")
         for scope in scopes(need, everybody=everybody)
     }
-    if need.role is not None:
-        refusals["STRANGER"] = (404, "not-found")
-        if everybody or need.scope == Scope.READ:
-            refusals["FOR ANOTHER STUDY"] = (404, "not-found")
+    if need.role is not None and (everybody or need.scope == Scope.READ):
+        refusals |= {"STRANGER": (404, "not-found"), "FOR ANOTHER STUDY": (404, "not-found")}
     return refusals
 
 

@@ -55,6 +55,7 @@ def test_a_button_cites_merges_and_is_undone(page: Page, at: Desk) -> None:
     assert codec.final_text(events) == field(page).input_value()
 
 
+@pytest.mark.extended
 def test_the_bracket_offers_the_passages(page: Page, at: Desk) -> None:
     page.keyboard.type("Tides differ [")
     options = page.get_by_role("listbox")

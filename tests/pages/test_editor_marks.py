@@ -95,6 +95,7 @@ def test_the_marks_are_where_the_text_is(page: Page, at: Desk) -> None:
     assert page.locator("#citation-marks").evaluate("each => getComputedStyle(each).direction") == "rtl"
 
 
+@pytest.mark.extended
 def test_words_that_a_passage_has_too_are_shown_by_the_study_s_rule(page: Page, live_server: Any) -> None:
     made = desk()
     WritingPlan.objects.update(copied_words=8)

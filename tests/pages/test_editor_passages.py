@@ -129,6 +129,7 @@ def test_the_preview_has_the_passages_at_hand(page: Page, at: Desk) -> None:
     expect(preview).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
     page.reload()
     expect(field(page)).to_be_focused()

@@ -61,6 +61,7 @@ def test_finishing_offline_is_told_and_can_be_stopped(page: Page, live_server: A
     assert "More." in made.task.draft
 
 
+@pytest.mark.extended
 def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:
     page.keyboard.type("Before.")
     saved(page)

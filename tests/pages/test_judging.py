@@ -114,9 +114,8 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     expect(page.locator("fieldset.question input:checked")).to_have_count(3)
 
 
-@pytest.mark.parametrize(
-    "kind", [CampaignKind.PAIRWISE, pytest.param(CampaignKind.POINTWISE, marks=pytest.mark.extended)]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
 def test_all_questions_fit_one_screen_and_the_last_answer_leads_on(page: Page, live_server: Any, kind: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     sheets.open_sheet(page, live_server.url, sheets.make(items=2, checks=1, kind=kind))

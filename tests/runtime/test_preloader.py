@@ -78,6 +78,7 @@ def monitor_of(folder: DataFolder, reaper: Reaper, loaded: Preloader | None) -> 
     return found
 
 
+@pytest.mark.extended
 def test_a_forked_service_is_a_child_as_any_other(folder: DataFolder, reaper: Reaper, loaded: Preloader) -> None:
     said = []
     for used in (loaded, None):

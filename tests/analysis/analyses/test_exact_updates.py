@@ -75,6 +75,7 @@ def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
     same(updated(now, before), analysed(before))
 
 
+@pytest.mark.extended
 def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     now = synthetic_inputs.study(0.2, seed=2)
     before = earlier(synthetic_inputs.without_last(now, 50))

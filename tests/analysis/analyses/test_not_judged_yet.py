@@ -76,6 +76,7 @@ def test_only_a_study_of_nothing_at_all_cannot_be_analysed(study):
             assert (f'action="/studies/{each.slug}/results/analyse/"' in text) is may, page
 
 
+@pytest.mark.extended
 def test_pages_of_judgments_show_none_and_the_page_of_writing_everything(study):
     analyse(study)
     for page in PAGES:

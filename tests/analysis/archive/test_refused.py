@@ -185,6 +185,7 @@ MANIFESTS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.extended
 def test_a_manifest_of_something_else(files: Files, tmp_path: Path) -> None:
     manifest = json.loads(files["manifest.json"])
     for change, field in MANIFESTS:

@@ -89,6 +89,7 @@ def test_an_empty_text_has_no_score(db):
     assert all(digest("[0]") in pair for pair in undefined)
 
 
+@pytest.mark.extended
 def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, settings, tmp_path):
     for model in (f"{folder}:1", "/etc"):
         with pytest.raises(BadParameterError):

@@ -71,6 +71,7 @@ def test_who_was_never_compared_is_listed_as_not_ranked():
     assert [row["rank"] for row in people(tables)] == [1, 2, 3]
 
 
+@pytest.mark.extended
 def test_who_was_graded_on_too_few_topics_takes_nobody_s_rank():
     """y, the best, was seen on two topics, the others on eight: with three asked for, the others move up."""
     votes = {pair: given for pair, given in votes_of().items() if "y" not in pair[0] + pair[1] or pair[0] < "t3"}
@@ -113,6 +114,7 @@ def test_one_writer_alone_is_not_ranked_and_without_labels_nobody_is():
     assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
 
 
+@pytest.mark.extended
 def test_single_votes_are_the_comparisons_and_say_so(tables):
     """One judge: the votes, whether they are taken as labels or as votes, make one model; nothing corrects them."""
     votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of().items()}

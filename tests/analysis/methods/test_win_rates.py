@@ -77,6 +77,7 @@ def test_win_rates_are_sums_over_dimensions():
             assert row[name] == sum(other[name] for other in same)
 
 
+@pytest.mark.extended
 def test_each_kind_of_judges_stands_by_itself():
     """Experts and a model who judge the same pairs otherwise: their judgments do not mix with the crowd's."""
     inputs = inputs_of(votes_of(), dimensions=("clear", "deep"))

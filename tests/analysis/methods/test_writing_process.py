@@ -132,6 +132,7 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     assert gone.external_id not in named(analyse(study), "writing_process")
 
 
+@pytest.mark.extended
 def test_pay_and_time_are_key_figures(study):
     WritingPlanFactory(study=study, fee=40, tax=10)
     tasks = list(WritingTask.objects.filter(response__isnull=False).order_by("pk"))

@@ -40,6 +40,7 @@ def test_without_an_analysis_pages_are_there_and_show_none():
             assert visit(study, page).context["run"] is None, page
 
 
+@pytest.mark.extended
 def test_files_of_a_report_are_sent_to_be_kept(run):
     study, client = run.study, client_of(run.study)
     for name, start, media in (

@@ -43,6 +43,7 @@ def test_widths_go_with_one_over_the_root_of_the_number_of_topics():
         assert few[name].value / many[name].value == pytest.approx(2.0, rel=0.2)
 
 
+@pytest.mark.extended
 def test_power_is_that_of_the_test_summed_over_what_can_happen():
     """With all differences 1 or -1 the test's p depends on how often the model won: power is a binomial sum."""
     topics, effect = 60, 0.7
