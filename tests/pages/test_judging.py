@@ -194,6 +194,7 @@ def test_a_warning_gives_more_time_and_without_a_connection_the_time_runs_out(pa
     page.context.set_offline(False)
 
 
+@pytest.mark.extended
 def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Browser, live_server: Any) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     page = context.new_page()

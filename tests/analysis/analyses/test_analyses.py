@@ -57,6 +57,7 @@ def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
     assert all_bytes(analyse(small_study.make())) == all_bytes(run)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="processes are not forked here")
 def test_other_processes_give_the_same_tables_and_leave_the_database_alone(run, monkeypatch):
     forks, fork = [], os.fork

@@ -182,6 +182,7 @@ def test_a_run_is_shown_in_every_state(study):
     assert editor.get(address(study) + "?experiment=nothing").status_code == 404
 
 
+@pytest.mark.extended
 def test_every_table_figure_and_report_can_be_downloaded(study):
     client = member_of(study, Role.VIEWER)
     run = lifecycle.wait(started(member_of(study), study))

@@ -177,6 +177,7 @@ def test_who_was_seen_on_two_topics_has_a_wide_interval():
     assert (row["mean_grade"], row["mean_low"], row["mean_high"]) == (3, None, None)
 
 
+@pytest.mark.extended
 def test_the_order_falls_without_the_judges_and_topics_that_the_table_names(tables):
     """The merits of the leaderboard again, from the votes that are left; each row says what to leave out."""
     rows = [row for row in tables["leaderboard_fragility"] if row["kind"] == "participant"]

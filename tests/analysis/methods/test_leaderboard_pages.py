@@ -219,6 +219,7 @@ def test_names_on_the_chart_are_short_and_apart():
     assert list(chart.names_of([*long, "gpt"]).values()) == ["01234567…", long[1], "gpt"]
 
 
+@pytest.mark.extended
 def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
     study = small_study.make()
     pair = ("t1-x", "t1-y")

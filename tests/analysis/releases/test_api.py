@@ -100,6 +100,7 @@ def built(made: Study, client: APIClient) -> str:
     return address
 
 
+@pytest.mark.extended
 def test_a_private_link_is_given_once_opens_the_release_and_is_ended(made: Study) -> None:
     client = script(made)
     early = post(client, drafted(made, client) + "links/", {})

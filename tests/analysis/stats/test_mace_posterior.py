@@ -121,6 +121,7 @@ def test_known_labels_stay_and_labels_that_nobody_used_do_not_occur():
     assert found.label.shape == (6, EFFORT.draws)
 
 
+@pytest.mark.extended
 def test_other_seeds_differ_by_the_error_that_is_said():
     item, annotator, label, _truth, _spam = crowd(np.random.default_rng(3), topics=12)
     found = [
