@@ -24,6 +24,7 @@ from crowdrag.runtime.data_folder import FileLock
 from crowdrag.runtime.postgres import program
 from crowdrag.runtime.pytest_services import TEMPLATE
 from tests import database_reset
+from tests.processor_time import ProcessorTime
 
 # These machines are shared: how long an example takes says nothing. All else is as Hypothesis has it, in CI too.
 hypothesis.settings.register_profile("shared machine", parent=hypothesis.settings(), deadline=None)
@@ -34,6 +35,10 @@ TransactionTestCase._fixture_teardown = database_reset.after  # type: ignore[att
 PBKDF2PasswordHasher.iterations = 1000
 # Dumps of the tables as the migrations make them, so that a run does not wait for the migrations again.
 DUMPS, KEPT_DUMPS = Path(__file__).resolve().parents[1] / ".pytest_cache", 3
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime(), "processor time")
 
 
 @pytest.fixture(scope="session")

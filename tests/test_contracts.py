@@ -56,6 +56,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extended
 def test_the_contracts_hold() -> None:
     status, verdicts = lint(ROOT)
     assert verdicts == dict.fromkeys(BREACHES, "KEPT")
@@ -73,6 +74,7 @@ def test_a_breach_is_caught(copy: Path, contract: str) -> None:
     assert status != 0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("file", ["annotation/helpers.py", "crowdrag/jobs/utils.py"])
 def test_a_module_that_is_no_layer_is_caught(copy: Path, file: str) -> None:
     (copy / file).write_text('"""A drawer for everything."""\n')

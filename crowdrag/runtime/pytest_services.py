@@ -20,6 +20,8 @@ _stack = ExitStack()
 
 #: Where Linux keeps files in memory, and the free space needed there: some databases and other files of tests.
 MEMORY, ROOM_MB = Path("/dev/shm"), 4096
+#: Tests run in as many processes as there are cores: a thread for each core in each of them would only wait.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 #: The name of the database that test databases are copied from; unset if the server is not ours.
 TEMPLATE = "CROWDRAG_TESTS_TEMPLATE"
 
@@ -34,6 +36,8 @@ def _in_memory() -> Path | None:
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
     """Set the environment before pytest-django's turn."""
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
     if early_config.pluginmanager.is_blocked("django") or "PYTEST_XDIST_WORKER" in os.environ:
         return (yield)
     folder = DataFolder(Path(tempfile.mkdtemp(prefix="crowdrag-tests-", dir=_in_memory())).resolve())

@@ -109,7 +109,9 @@ def guide(folder: Path, *, neural: bool = False) -> dict[str, Any]:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("own_files", "one_transaction")
-@pytest.mark.parametrize("neural", [False, pytest.param(True, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "neural", [pytest.param(False, marks=pytest.mark.extended), pytest.param(True, marks=pytest.mark.soak)]
+)
 def test_an_exported_study_gives_the_runs_grades(neural, tmp_path, capsys):
     # Seven dimensions, as the layout has; the last has no "neither".
     votes = {

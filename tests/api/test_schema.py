@@ -20,7 +20,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from schemathesis.checks import load_all_checks
 from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from crowdrag.studies.enums import Role
 from crowdrag.studies.models import Study
@@ -119,6 +119,8 @@ def test_the_api_keeps_its_description(study: Study, who: str, modes: list[Hypot
     schema.app = get_wsgi_application()
     load_all_checks()
     sent, tried, wrong = headers(who, study), set(), []
+    # That nothing opens without a token is walked in test_matrix: asking it here again doubles the requests.
+    left_out = LEFT_OUT if modes is ALL else [*LEFT_OUT, ignored_auth]
 
     def check(case: schemathesis.Case) -> None:
         tried.add(case.operation.label)
@@ -129,7 +131,7 @@ def test_the_api_keeps_its_description(study: Study, who: str, modes: list[Hypot
                     given[name] = value
             answer = case.call(headers=sent)
             assert answer.status_code < 500
-            case.validate_response(answer, excluded_checks=LEFT_OUT, headers=sent)
+            case.validate_response(answer, excluded_checks=left_out, headers=sent)
 
     options = HypothesisTestConfig(project=schema.config, modes=modes, explicit_settings=EXAMPLES_OF)
     for found in schema.get_all_operations():
@@ -158,9 +160,13 @@ def test_the_description_is_the_one_that_was_accepted() -> None:
         )
 
 
-def test_the_description_is_valid_and_names_every_endpoint_once(client: Client) -> None:
+@pytest.mark.extended
+def test_the_accepted_description_is_valid() -> None:
+    validate_schema(json.loads(SNAPSHOT.read_text()))
+
+
+def test_the_description_names_every_endpoint_once(client: Client) -> None:
     made = client.get("/api/v1/schema/").json()
-    validate_schema(made)
     operations = [operation for methods in made["paths"].values() for operation in methods.values()]
     assert len(operations) == sum(len(needs) for needs in LISTED.values())
     names = [operation["operationId"] for operation in operations]

@@ -141,14 +141,19 @@ def lose_a_response() -> None:
     ("damage", "found"),
     [
         (forget_an_answer, ("answers of judges", "lost")),
-        (change_an_answer, ("answers of judges", "lost")),
-        (forget_a_batch, ("batches of the editor", "lost")),
-        (forget_a_submission, ("questionnaires submitted", "lost")),
         (submit_twice, ("questionnaires submitted", "doubled")),
-        (assign_once_more, ("questionnaires claimed", "over")),
-        (assign_once_more, ("questionnaires claimed", "under")),
-        (start_once_more, ("runs started", "doubled")),
-        (lose_a_response, ("responses submitted", "lost")),
+        *(
+            pytest.param(*each, marks=pytest.mark.extended)
+            for each in (
+                (change_an_answer, ("answers of judges", "lost")),
+                (forget_a_batch, ("batches of the editor", "lost")),
+                (forget_a_submission, ("questionnaires submitted", "lost")),
+                (assign_once_more, ("questionnaires claimed", "over")),
+                (assign_once_more, ("questionnaires claimed", "under")),
+                (start_once_more, ("runs started", "doubled")),
+                (lose_a_response, ("responses submitted", "lost")),
+            )
+        ),
     ],
 )
 def test_each_damage_is_found(url: str, lines: Lines, damage: Callable[[], None], found: tuple[str, str]) -> None:

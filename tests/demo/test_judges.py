@@ -34,6 +34,7 @@ def given(campaign: Campaign) -> list[Assignment]:
     return list(Assignment.objects.filter(questionnaire__campaign=campaign).order_by("pk"))
 
 
+@pytest.mark.extended
 def test_the_campaign_is_open_and_some_of_it_waits_for_screening(study: Study) -> None:
     campaign = judges.campaign_of(study)
     assert (campaign.state, campaign.is_simulated, campaign.k) == (CampaignState.OPEN, True, 3)

@@ -98,6 +98,7 @@ def test_each_manner_shows_its_own_signals_and_no_others() -> None:
     }
 
 
+@pytest.mark.extended
 def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -> None:
     link = writers.ensure(study=study, user=user, now=NOW)
     tasks = WritingTask.objects.filter(study=study, participant__isnull=False)
@@ -113,6 +114,7 @@ def test_writers_hand_in_trials_that_wait_for_review(study: Study, user: User) -
     assert list(tasks.order_by("id").values()) == before
 
 
+@pytest.mark.extended
 def test_a_plan_that_somebody_closed_stays_closed(study: Study, user: User) -> None:
     writers.ensure(study=study, user=user, now=NOW)
     study.writing_plan.__class__.objects.update(is_open=False)

@@ -49,6 +49,7 @@ def judged_in_waves(study: Study) -> set[tuple[int, int]]:
     return set(items.values_list("pair__a", "pair__b"))
 
 
+@pytest.mark.extended
 def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.Demo, study: Study) -> None:
     found = counts(study)
     assert found | {"judgments": 0, "runs": 0} == {
@@ -73,6 +74,7 @@ def test_the_demo_is_set_up_judged_and_analysed_without_a_model(finished: setup.
     assert again.password == finished.password
 
 
+@pytest.mark.extended
 def test_what_people_judge_does_not_count_before_somebody_decides(study: Study) -> None:
     assert not Judgment.objects.pool().filter(item__campaign=judges.campaign_of(study)).exists()
     assert Campaign.objects.get(study=study, name=simulated_judgments.NAME).campaign_dimensions.count() == 7
@@ -100,6 +102,7 @@ def test_what_the_model_wrote_is_judged_in_a_second_wave(study: Study) -> None:
     assert study.campaigns.count() == 3
 
 
+@pytest.mark.extended
 def test_the_login_that_is_printed_opens_the_study(finished: setup.Demo, study: Study) -> None:
     client = Client()
     client.post("/login/", {"username": finished.email, "password": finished.password})

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -38,19 +39,29 @@ LONGEST = 60
 REPEATED, LONGEST_REPEATED = ("csv/", "parquet/", "crowdrag25/", "data/result_tables", "artifacts/responses"), 10
 #: The report's PDF is a part of its own: where its pages break follows from the fonts of the machine.
 PDF = "report.pdf.txt"
+#: In the place of drawings that nobody reads.
+EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 #: Of the release that holds little, these say nothing that the first one does not.
 TWICE = (*REPEATED, "croissant")
 
 
-def make(folder: Path) -> dict[str, dict[str, Any]]:
-    """Set the demo study up, analyse it, and return all its outputs by part and path."""
-    study, user = _judged()
-    results = _results(study, folder / "results")
-    parts = {"report-pdf": {PDF: results.pop(PDF)}, "results": results}
-    for format_ in ("archive", "crowdrag25"):
-        parts[f"export-{format_}"] = _exported(study, format_, folder)
-    parts |= _releases(study)
-    parts["pages"] = _pages(study, user)
+def make(folder: Path, *, with_pdf: bool) -> dict[str, dict[str, Any]]:
+    """Set the demo study up, analyse it, and return all its outputs by part and path.
+
+    Without the PDF, figures are not drawn: of them their specifications are compared.
+    """
+    with ExitStack() as stack:
+        if not with_pdf:
+            stack.enter_context(mock.patch("vl_convert.vegalite_to_svg", return_value=EMPTY))
+            stack.enter_context(mock.patch.object(readable, "pdf", return_value=""))
+        study, user = _judged()
+        results = _results(study, folder / "results")
+        pdf = {PDF: results.pop(PDF)}
+        parts = {"report-pdf": pdf, "results": results} if with_pdf else {"results": results}
+        for format_ in ("archive", "crowdrag25"):
+            parts[f"export-{format_}"] = _exported(study, format_, folder)
+        parts |= _releases(study)
+        parts["pages"] = _pages(study, user)
     parts = {part: fixed.normalised(outputs) for part, outputs in parts.items()}
     return {part: outputs if part == "results" else _shortened(outputs) for part, outputs in parts.items()}
 

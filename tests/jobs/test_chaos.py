@@ -105,6 +105,7 @@ def test_a_broker_that_forgets_and_dies_loses_nothing(crew: Crew, study: Study) 
     assert_each_once(run, 120)
 
 
+@pytest.mark.extended
 def test_a_start_while_the_broker_is_away_is_quick_and_is_not_lost(crew: Crew, study: Study) -> None:
     crew.broker.kill()
     began = time.monotonic()
@@ -181,6 +182,7 @@ def test_cancelling_stops_a_worker_and_resuming_goes_on(crew: Crew, study: Study
     assert sum(Unit.objects.values_list("fence", flat=True)) > 6
 
 
+@pytest.mark.extended
 def test_a_command_waits_for_workers_and_works_itself_without_them(
     crew: Crew, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,7 +216,7 @@ class Claims(RuleBasedStateMachine):
 @pytest.mark.parametrize(
     ("examples", "steps"),
     [
-        (10, 25),
+        (5, 25),
         pytest.param(40, 25, marks=pytest.mark.extended),
         pytest.param(5000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(7200)]),
     ],

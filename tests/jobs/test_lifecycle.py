@@ -97,6 +97,7 @@ def test_a_database_that_goes_away_is_not_the_units_fault() -> None:
     assert Upload.objects.count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_a_unit_with_which_the_database_goes_away_each_time_fails_in_the_end() -> None:
     run = exhaust(start(StudyFactory(), "disconnected", times=99))

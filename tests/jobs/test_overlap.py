@@ -88,6 +88,7 @@ def test_units_wait_together_and_each_is_done_once(study: Study, waiting: Waitin
     assert heartbeat._pulse._thread is None
 
 
+@pytest.mark.extended
 def test_other_runs_of_the_queue_get_their_turn_too(study: Study, waiting: Waiting) -> None:
     runs = [start(study), lifecycle.start(study=study, kind="test.slow", parameters={"units": 2, "seconds": 0.1})]
     assert worker.work_due(queue="default") == UNITS + 2

@@ -15,6 +15,7 @@ from tests.analysis import small_study
 from tests.analysis.small_study import QUICK
 
 
+@pytest.mark.extended
 @pytest.mark.django_db
 def test_a_signal_cancels_the_run_and_the_printed_command_goes_on_with_it(tmp_path, monkeypatch):
     study, out, err = small_study.make(), io.StringIO(), io.StringIO()

@@ -177,6 +177,7 @@ def test_a_claim_that_was_erased_meanwhile_is_made_anew(wide, study):
     assert attempts.finish(context=context, finished=[(again, said("y"))])[again.attempt].text == "y"
 
 
+@pytest.mark.extended
 def test_requests_are_made_shortly_before_they_are_sent(endpoint, study, server, policy):
     made, when_first_heard = [], []
 
@@ -198,6 +199,7 @@ def test_requests_are_made_shortly_before_they_are_sent(endpoint, study, server,
     assert len(server.seen) == 300
 
 
+@pytest.mark.extended
 def test_a_request_that_cannot_be_made_stops_the_rest(endpoint, study, server, policy):
     requests = [gateway.Request(messages=[{"role": "user", "content": f"ok:{n}"}]) for n in range(300)]
     requests[200] = gateway.Request(messages=[])

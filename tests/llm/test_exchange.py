@@ -134,6 +134,7 @@ def pair():
         yield endpoint, first, second
 
 
+@pytest.mark.extended
 def test_servers_share_the_load(pair, ask):
     endpoint, first, second = pair
     assert endpoint.slots == 16
@@ -148,6 +149,7 @@ def test_servers_share_the_load(pair, ask):
     assert all(answer.cached for answer in ask(*[f"q{n}" for n in range(200)], endpoint=endpoint))
 
 
+@pytest.mark.extended
 def test_a_server_that_dies_rests_and_the_other_goes_on(pair, ask):
     """Then it is there again, and is asked again."""
     endpoint, first, second = pair
@@ -200,6 +202,7 @@ def test_keys_go_to_the_hosts_they_were_entered_for(monkeypatch):
     assert len(endpoints.problems(endpoint)) == 1
 
 
+@pytest.mark.extended
 def test_each_server_is_tried_out(pair):
     endpoint, _first, second = pair
     assert endpoints.try_out(endpoint=endpoint).text

@@ -27,6 +27,7 @@ def test_twenty_threads_cannot_pass_a_budget_by_a_single_hold(study, paid):
     assert StudySpend.objects.get().total == 7
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_askers_at_once_stop_before_the_budget_is_passed(study, paid, ask, server):
     Study.objects.update(llm_budget=1)  # 50 answers of 0.02 minor units; about 0.2 is held for each beforehand

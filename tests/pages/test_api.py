@@ -28,6 +28,7 @@ def test_endpoints_are_tried_as_who_is_signed_in(page: Page, live_server: Any, s
     assert Study.objects.get(pk=study.pk).title == "New"
 
 
+@pytest.mark.extended
 def test_a_token_is_made_shown_once_and_revoked(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     user = sign_in()
     MembershipFactory(study=StudyFactory(title="Leaves"), user=user, role=Role.OWNER)

@@ -160,6 +160,7 @@ def test_open_menus_and_dialogs(page: Page, live_server: Any, sign_in: Any) -> N
     assert violations(page) == []
 
 
+@pytest.mark.extended
 def test_axe_sees_what_is_wrong(page: Page, live_server: Any) -> None:
     page.goto(f"{live_server.url}/components/")
     assert violations(page) == []
@@ -167,6 +168,7 @@ def test_axe_sees_what_is_wrong(page: Page, live_server: Any) -> None:
     assert violations(page) == ["label: <input>"]
 
 
+@pytest.mark.extended
 def test_what_a_page_asks_for_in_vain_is_told(page: Page, live_server: Any) -> None:
     told: list[str] = []
     page.on("response", lambda response: told.extend(failed(response)))

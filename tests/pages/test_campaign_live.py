@@ -78,6 +78,7 @@ def test_each_state_is_accessible(page: Page, live_server: Any, sign_in: Callabl
         look_at(page)
 
 
+@pytest.mark.extended
 def test_by_keyboard_alone(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     open_page(page, live_server, sign_in, open_campaign.world())
     for name, state in (("pause", "PAUSED"), ("reopen", "OPEN"), ("close", "CLOSED")):
@@ -137,6 +138,7 @@ def test_it_moves_by_itself_and_disturbs_nobody(page: Page, live_server: Any, si
     expect(page.locator("#paid-too-little")).to_have_attribute("open", "")
 
 
+@pytest.mark.extended
 def test_a_server_that_is_away_is_said_once(page: Page, live_server: Any, sign_in: Callable[..., Any]) -> None:
     open_page(page, live_server, sign_in, open_campaign.world())
     page.route("**/live/**", lambda route: route.abort())

@@ -27,6 +27,7 @@ def here(page: Page, live_server: Any, sign_in: Any) -> Any:
     return to
 
 
+@pytest.mark.extended
 def test_a_questionnaire_is_tried_by_keyboard_and_nothing_is_kept(page: Page, here: Any) -> None:
     campaign = draft(here(""))
     questionnaires.build(campaign=campaign, now=NOW)
@@ -49,6 +50,7 @@ def test_a_questionnaire_is_tried_by_keyboard_and_nothing_is_kept(page: Page, he
     assert not Judgment.objects.exists()
 
 
+@pytest.mark.extended
 def test_questions_are_added_and_moved_without_losing_the_place(page: Page, here: Any) -> None:
     campaign = draft(here(""))
     here(f"{campaign.pk}/edit/questions/")

@@ -26,6 +26,7 @@ def test_text_is_counted_saved_and_there_again(page: Page, at: Desk) -> None:
     expect(page.locator("#passage-3 .passage-cited")).not_to_be_empty()
 
 
+@pytest.mark.extended
 def test_a_button_cites_merges_and_is_undone(page: Page, at: Desk) -> None:
     write(page, "Leaves fall. Snow melts")
     page.locator("#passage-3 .passage-cite").click()
@@ -54,6 +55,7 @@ def test_a_button_cites_merges_and_is_undone(page: Page, at: Desk) -> None:
     assert codec.final_text(events) == field(page).input_value()
 
 
+@pytest.mark.extended
 def test_the_bracket_offers_the_passages(page: Page, at: Desk) -> None:
     page.keyboard.type("Tides differ [")
     options = page.get_by_role("listbox")
@@ -154,6 +156,7 @@ def test_brackets_typed_straight_through_stay_as_typed(page: Page, at: Desk) -> 
     assert ranks == [3, 3, 7]
 
 
+@pytest.mark.extended
 def test_citations_are_checked_and_the_caret_is_led_there(page: Page, at: Desk) -> None:
     expect(page.locator("#findings-none")).to_be_visible()
     write(

@@ -121,6 +121,7 @@ def test_a_server_that_asks_for_a_pause_gets_it(typist: Typist) -> None:
     assert asked[1] - asked[0] >= 2.9
 
 
+@pytest.mark.extended
 def test_a_session_that_is_over_is_told_and_comes_back(typist: Typist) -> None:
     typist.context.route(LOG, _refuse)
     typist.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)

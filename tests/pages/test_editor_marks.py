@@ -77,6 +77,7 @@ def test_citations_are_marked_and_the_log_has_the_writer_s_edits_alone(page: Pag
     assert {event[5] for event in events if event[0] == "s"} <= {"typed", "deleted", "undone", "cited"}
 
 
+@pytest.mark.extended
 def test_the_marks_are_where_the_text_is(page: Page, at: Desk) -> None:
     rng = random.Random(11)
     for width, zoom in [(1280, 1), (1013, 1.1), (390, 1), (1280, 2)]:
@@ -94,6 +95,7 @@ def test_the_marks_are_where_the_text_is(page: Page, at: Desk) -> None:
     assert page.locator("#citation-marks").evaluate("each => getComputedStyle(each).direction") == "rtl"
 
 
+@pytest.mark.extended
 def test_words_that_a_passage_has_too_are_shown_by_the_study_s_rule(page: Page, live_server: Any) -> None:
     made = desk()
     WritingPlan.objects.update(copied_words=8)
@@ -114,6 +116,7 @@ def test_words_that_a_passage_has_too_are_shown_by_the_study_s_rule(page: Page, 
     expect(findings(page)).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_too_long_is_said(page: Page, live_server: Any) -> None:
     sit_down(page, live_server.url, desk(target=10))
     write(page, "word " * 16)
@@ -122,6 +125,7 @@ def test_too_long_is_said(page: Page, live_server: Any) -> None:
     expect(page.locator("#announced")).to_contain_text("16")
 
 
+@pytest.mark.extended
 def test_the_panes_are_resized_and_stay_so(page: Page, at: Desk) -> None:
     divider = page.get_by_role("separator", name="Width of the text")
     expect(divider).to_have_attribute("aria-valuenow", "55")
@@ -150,6 +154,7 @@ def test_the_panes_are_resized_and_stay_so(page: Page, at: Desk) -> None:
     expect(divider).to_have_attribute("aria-valuenow", "75")
 
 
+@pytest.mark.extended
 def test_instructions_wait_on_a_phone(browser: Browser, live_server: Any) -> None:
     made = desk()
     for width, is_open in [(390, False), (1280, True)]:

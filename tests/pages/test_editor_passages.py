@@ -13,6 +13,7 @@ from writing.models import WritingTask
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.extended
 def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
     box = page.locator("#search")
 
@@ -52,6 +53,7 @@ def test_search_marks_counts_and_steps(page: Page, at: Desk) -> None:
     assert ["(a+)+$ [", 0] in [event[2:] for event in recorded(at) if event[0] == "q"]
 
 
+@pytest.mark.extended
 def test_the_passages_scroll_without_moving_the_text(page: Page, at: Desk) -> None:
     before = field(page).bounding_box()
     page.locator("#passage-list").evaluate("list => { list.scrollTop = 2000 }")
@@ -84,6 +86,7 @@ def test_what_was_seen_is_told_and_recorded(page: Page, live_server: Any) -> Non
     expect(page.locator("#passage-0 .passage-seen")).not_to_be_empty()
 
 
+@pytest.mark.extended
 def test_long_passages_open_and_close(page: Page, live_server: Any) -> None:
     made = desk(["short", "A long one. " * 300, "middle"])
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -102,6 +105,7 @@ def test_long_passages_open_and_close(page: Page, live_server: Any) -> None:
     assert [event[2:] for event in recorded(made) if event[0] == "o"] == [[1, 1], [1, 0]]
 
 
+@pytest.mark.extended
 def test_the_preview_has_the_passages_at_hand(page: Page, at: Desk) -> None:
     write(page, "Tides differ [12, 3]. Nobody cites this. <b>bold</b> [25]. End")
     page.get_by_role("button", name="Preview").click()
@@ -125,6 +129,7 @@ def test_the_preview_has_the_passages_at_hand(page: Page, at: Desk) -> None:
     expect(preview).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_everything_by_keyboard_alone(page: Page, at: Desk) -> None:
     page.reload()
     expect(field(page)).to_be_focused()

@@ -37,6 +37,7 @@ def test_finishing_says_what_is_missing(page: Page, live_server: Any) -> None:
     page.wait_for_url("**/exit/")
 
 
+@pytest.mark.extended
 def test_finishing_offline_is_told_and_can_be_stopped(page: Page, live_server: Any) -> None:
     made = desk(target=10)
     sit_down(page, live_server.url, made)
@@ -60,6 +61,7 @@ def test_finishing_offline_is_told_and_can_be_stopped(page: Page, live_server: A
     assert "More." in made.task.draft
 
 
+@pytest.mark.extended
 def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:
     page.keyboard.type("Before.")
     saved(page)
@@ -73,6 +75,7 @@ def test_the_state_of_saving_is_the_truth(page: Page, at: Desk) -> None:
     assert logs.current_text(at.task) == "Before. While the line is down."
 
 
+@pytest.mark.extended
 def test_two_tabs_meet(page: Page, at: Desk, live_server: Any) -> None:
     page.keyboard.type("From the first tab.")
     saved(page)

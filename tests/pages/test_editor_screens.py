@@ -114,6 +114,7 @@ def test_the_menu_and_the_way_out_of_the_help_are_in_view_on_a_phone(phone: Page
     expect(page.locator("#help-dialog [data-closes]")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.extended
 def test_with_a_keyboard_open_the_screen_is_the_text_s(phone: Page, live_server: Any) -> None:
     """A phone of 390 x 780 with its keyboard open shows 390 x 400."""
     sit_down(phone, live_server.url, desk())
@@ -229,6 +230,7 @@ def test_zoomed_in_and_low_everything_is_reached(page: Page, live_server: Any) -
     expect(page.get_by_role("region", name="Preview")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_hostile_texts_stay_text(page: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     made = desk(EVIL, query=EVIL[0] + EVIL[2], narrative=EVIL[1])

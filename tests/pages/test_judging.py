@@ -58,6 +58,7 @@ def test_a_whole_questionnaire_by_keyboard_alone(page: Page, live_server: Any) -
     assert list(mine.check_answers.values_list("value", flat=True)) == [1]
 
 
+@pytest.mark.extended
 def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page, live_server: Any) -> None:
     sheets.open_sheet(page, live_server.url, sheets.make(items=3, checks=0, justified=True))
     shown, current = page.locator("section.judging-item:not([hidden])"), page.locator("fieldset.is-current")
@@ -113,6 +114,7 @@ def test_keys_move_and_answer_at_once_until_letters_are_switched_off(page: Page,
     expect(page.locator("fieldset.question input:checked")).to_have_count(3)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", [CampaignKind.PAIRWISE, CampaignKind.POINTWISE])
 def test_all_questions_fit_one_screen_and_the_last_answer_leads_on(page: Page, live_server: Any, kind: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -158,6 +160,7 @@ def test_an_answer_moves_nothing(page: Page, live_server: Any, width: int) -> No
         assert sum(one != two for one, two in zip(before, after, strict=True)) <= 1
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("own_context")
 def test_a_warning_gives_more_time_and_without_a_connection_the_time_runs_out(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0)
@@ -191,6 +194,7 @@ def test_a_warning_gives_more_time_and_without_a_connection_the_time_runs_out(pa
     page.context.set_offline(False)
 
 
+@pytest.mark.extended
 def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Browser, live_server: Any) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     page = context.new_page()
@@ -242,6 +246,7 @@ def test_on_a_phone_both_texts_and_the_questions_are_a_press_away(browser: Brows
     context.close()
 
 
+@pytest.mark.extended
 def test_a_scale_of_four_is_answered_by_its_numbers(page: Page, live_server: Any) -> None:
     at = sheets.make(items=2, checks=0, kind=CampaignKind.POINTWISE)
     sheets.open_sheet(page, live_server.url, at)
@@ -252,6 +257,7 @@ def test_a_scale_of_four_is_answered_by_its_numbers(page: Page, live_server: Any
     assert list(at.answers().values()) == [-3, -1, 1, 3]
 
 
+@pytest.mark.extended
 def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any) -> None:
     at = sheets.make(items=3)
     sheets.open_sheet(page, live_server.url, at)
@@ -277,6 +283,7 @@ def test_what_is_open_is_listed_with_the_way_to_it(page: Page, live_server: Any)
     assert at.state() == S.ASSIGNED
 
 
+@pytest.mark.extended
 def test_a_citation_shows_its_passage_and_the_same_source_in_both_texts(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0, shows_passages=True)
     topic = at.world.responses[0].topic

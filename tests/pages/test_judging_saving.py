@@ -161,6 +161,7 @@ def test_offline_and_away_and_back(page: Page, context: BrowserContext, live_ser
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.includes('judging:'))") == []
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("own_context")
 def test_a_phone_without_a_connection_keeps_its_bar_in_one_line(page: Page, live_server: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
@@ -182,6 +183,7 @@ def test_a_phone_without_a_connection_keeps_its_bar_in_one_line(page: Page, live
         assert left["x"] + left["width"] <= right["x"]
 
 
+@pytest.mark.extended
 def test_an_answer_at_which_the_server_breaks_keeps_no_other_back(page: Page, live_server: Any) -> None:
     at = sheets.make(items=1, checks=0)
     broken = at.world.dimensions[0].pk
@@ -291,6 +293,7 @@ def test_a_session_that_ran_out_and_a_token_that_is_stale(
     assert len(at.answers()) == 2
 
 
+@pytest.mark.extended
 def test_a_browser_that_keeps_nothing_says_so(page: Page, context: BrowserContext, live_server: Any) -> None:
     at = sheets.make(items=1)
     page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
@@ -302,6 +305,7 @@ def test_a_browser_that_keeps_nothing_says_so(page: Page, context: BrowserContex
     settle(page, at)
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("own_context")
 def test_what_is_said_of_a_pair_is_kept_without_a_connection_and_a_problem_is_sent_once(
     page: Page, live_server: Any

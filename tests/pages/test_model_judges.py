@@ -23,6 +23,7 @@ def estimate(page: Page) -> None:
     expect(page.locator("button[name=start]")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_model_is_asked_to_judge(page: Page, live_server: Any, sign_in: Any) -> None:
     study = StudyFactory(slug="tides")
     MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)

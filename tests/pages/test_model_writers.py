@@ -14,6 +14,7 @@ from tests.pages.llm_writer_rows import campaign
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+@pytest.mark.extended
 def test_a_model_is_told_to_write(page: Page, live_server: Any, sign_in: Any) -> None:
     study = StudyFactory(slug="tides")
     MembershipFactory(study=study, user=sign_in(), role=Role.EDITOR)

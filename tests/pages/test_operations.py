@@ -38,6 +38,7 @@ def test_dashboards_are_accessible_and_fit_the_screen(page: Page, live_server: A
     assert "\n".join(found) == ""
 
 
+@pytest.mark.extended
 def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, live_server: Any, operator: Any) -> None:
     busy(2)
     page.goto(live_server.url + reverse("operations"))
@@ -49,6 +50,7 @@ def test_dashboards_are_gone_through_by_keyboard_and_filters_work(page: Page, li
     expect(page.locator("tbody tr")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_an_account_is_ended_by_keyboard(page: Page, live_server: Any, operator: Any) -> None:
     user = UserFactory()
     page.goto(live_server.url + reverse("admin:studies_user_change", args=[user.pk]))
@@ -65,6 +67,7 @@ def test_an_account_is_ended_by_keyboard(page: Page, live_server: Any, operator:
     expect(page.get_by_role("link", name="Remove account")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_i_sign_out_everywhere_else_after_a_question(page: Page, live_server: Any, operator: Any) -> None:
     page.goto(live_server.url + reverse("password_change"))
     page.get_by_role("button", name="Sign out everywhere else").press("Enter")

@@ -102,6 +102,7 @@ def test_dialog_opens_closes_and_gives_the_focus_back(components: Page) -> None:
     expect(dialog).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_theme_follows_the_system_until_chosen_and_is_there_before_the_first_paint(components: Page) -> None:
     def choose(name: str, ground: str) -> None:
         components.locator(f"[type=radio][value={name}]").first.check()
@@ -120,6 +121,7 @@ def test_theme_follows_the_system_until_chosen_and_is_there_before_the_first_pai
     expect(components.locator("body")).to_have_css("background-color", dark)
 
 
+@pytest.mark.extended
 def test_charts_follow_the_chosen_theme(components: Page) -> None:
     components.evaluate(
         """() => {
@@ -155,12 +157,14 @@ def test_errors_of_a_form_take_the_focus_and_lead_to_their_fields(page: Page, li
     assert f"{field.get_attribute('id')}_error" in str(field.get_attribute("aria-describedby"))
 
 
+@pytest.mark.extended
 def test_a_chosen_file_is_named(components: Page) -> None:
     chosen = {"name": "topics.jsonl", "mimeType": "text/plain", "buffer": b"x" * 2500}
     components.locator("input[type=file]").first.set_input_files(chosen)
     expect(components.locator("[data-drop-name]")).to_have_text("topics.jsonl (2.5 kB)")
 
 
+@pytest.mark.extended
 def test_menu_closes_with_escape_and_outside(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
     page.goto(f"{live_server.url}/studies/")
@@ -249,6 +253,7 @@ def ask(page: Page, asking: str = "hx-post", address: str = "/ask") -> None:
         page.locator("#ask").click()
 
 
+@pytest.mark.extended
 def test_a_request_that_ends_at_the_login_does_not_swap_it_in(page: Page, live_server: Any, sign_in: Any) -> None:
     sign_in()
     page.goto(f"{live_server.url}/studies/")
@@ -288,6 +293,7 @@ def test_pages_work_without_scripts(browser: Any, live_server: Any) -> None:
     context.close()
 
 
+@pytest.mark.extended
 def test_a_long_title_without_spaces_is_no_wider_than_a_phone(page: Page, live_server: Any, sign_in: Any) -> None:
     member = MembershipFactory(study__title="x" * 190)
     sign_in(member.user)

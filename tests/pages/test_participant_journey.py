@@ -97,6 +97,7 @@ def test_pages_that_say_what_is_wrong(page: Page, live_server: Any) -> None:
     assert found == []
 
 
+@pytest.mark.extended
 def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_server: Any) -> None:
     study = offered_study()
     end = "https://app.prolific.com/submissions/complete?cc=NO"
@@ -108,6 +109,7 @@ def test_declining_leads_to_a_page_and_back_to_the_platform(page: Page, live_ser
     assert look(page) == []
 
 
+@pytest.mark.extended
 def test_a_tablet_that_calls_itself_a_desktop_is_met_by_the_page(browser: Browser, live_server: Any) -> None:
     terms = platform_studies.Terms(**{**TERMS.__dict__, "devices": ["desktop"]})
     made = platform_studies.prepare_draft(
@@ -155,6 +157,7 @@ def test_the_key_is_in_no_referer(page: Page, live_server: Any) -> None:
     assert told == [""]
 
 
+@pytest.mark.extended
 def test_researchers_make_an_invitation_and_answer(page: Page, live_server: Any, sign_in: Any) -> None:
     study = offered_study()
     furnish_people(study)

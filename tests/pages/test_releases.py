@@ -79,6 +79,7 @@ def printed(line: str, folder: Path, *, cwd: Path | None = None) -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.extended
 def test_a_researcher_makes_a_version_decides_and_publishes_it_by_keyboard(
     page: Page, live_server: Any, study: Study, owner: None, stranger: Page
 ) -> None:

@@ -104,6 +104,7 @@ def test_scrubbing_gives_the_text_of_that_moment(page: Page, replayed: WritingTa
         assert page.evaluate(SHEET) == codec.text_at(line.events, t), moment
 
 
+@pytest.mark.extended
 def test_the_player_by_keyboard(page: Page, replayed: WritingTask) -> None:
     _events, text = written()
     slider = page.get_by_role("slider").first
@@ -158,6 +159,7 @@ def test_the_next_paste_is_found_from_where_a_replay_opens(page: Page, replayed:
     assert page.evaluate(f"{PLAYER}.t") == pytest.approx(arrivals[-1], abs=1)
 
 
+@pytest.mark.extended
 def test_nothing_moves_until_it_is_played_and_then_it_ends_in_the_text(page: Page, replayed: WritingTask) -> None:
     page.evaluate(f"{PLAYER}.seek(0)")
     page.locator("#replay-speed").select_option("50")
@@ -189,6 +191,7 @@ def test_a_press_on_the_timeline_and_on_a_moment_of_a_signal(page: Page, replaye
     expect(page.locator(".arrival--elsewhere")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_revision_says_what_it_began_with(page: Page, live_server: Any, study: Any, reviewer: User) -> None:
     first = submitted(study)
     begun = ["s", 0, 0, 0, first.response.text, "restored", ""]

@@ -58,6 +58,7 @@ def on(page: Page, assignment: Assignment) -> None:
     expect(page.locator(".review-bar")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_three_questionnaires_by_keyboard_alone(
     page: Page, live_server: Any, here: open_campaign.World, reviewer: User
 ) -> None:
@@ -118,6 +119,7 @@ def test_every_state_is_accessible(page: Page, live_server: Any, here: open_camp
     assert found == []
 
 
+@pytest.mark.extended
 def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any, context: Any) -> None:
     made = open_campaign.world(state=CampaignState.DRAFT)
     for left, right in ((1, 0), (2, 0)):
@@ -153,6 +155,7 @@ def test_setting_checks_and_learning_from_examples(page: Page, live_server: Any,
     assert found == []
 
 
+@pytest.mark.extended
 def test_many_are_decided_and_undone_by_keyboard_alone(
     page: Page, live_server: Any, here: open_campaign.World, reviewer: User
 ) -> None:

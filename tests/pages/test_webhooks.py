@@ -88,6 +88,7 @@ def test_one_that_is_switched_off_says_why_and_is_switched_on(
     expect(page.locator(TEST)).to_be_visible()
 
 
+@pytest.mark.extended
 def test_by_keyboard_a_new_secret_is_made_and_the_webhook_removed(
     page: Page, live_server: Any, study: Study, there: Receiver
 ) -> None:

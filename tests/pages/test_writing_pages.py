@@ -26,6 +26,7 @@ def url(page: Page, live_server: Any, sign_in: Any) -> str:
     return f"{live_server.url}/studies/tides/writing/"
 
 
+@pytest.mark.extended
 def test_a_plan_is_set_up_and_opened(page: Page, url: str) -> None:
     page.locator("[name=trial_topics]").fill("nosuch")
     page.locator("[name=pay]").press("Enter")
@@ -41,6 +42,7 @@ def test_a_plan_is_set_up_and_opened(page: Page, url: str) -> None:
     assert WritingPlan.objects.get().is_open
 
 
+@pytest.mark.extended
 def test_questions_are_edited_by_keyboard_alone(page: Page, url: str) -> None:
     page.goto(f"{url}plan/questions/exit/")
     first, second = (each["text"] for each in WritingPlan.objects.get().exit_survey.questions[:2])

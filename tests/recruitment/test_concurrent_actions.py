@@ -60,6 +60,7 @@ def test_the_same_order_given_at_once_is_one(there: Prolific) -> None:
     assert len({action.pk for action in found}) == 1
 
 
+@pytest.mark.extended
 def test_workers_that_send_at_once_pay_each_bonus_once(there: Prolific) -> None:
     made = advertised(terms=replace(TERMS, places=9))
     sessions = [finished(there, made, f"5f{n:022x}") for n in range(3)]
@@ -115,6 +116,7 @@ def test_all_that_can_be_heard_at_once_comes_to_one_thing_and_hinders_nobody(the
     assert here.free() == 2
 
 
+@pytest.mark.extended
 def test_erasing_and_hearing_at_once_wait_for_each_other(there: Prolific) -> None:
     here, made = judging(there)
     person, session = judge(there, here, made)

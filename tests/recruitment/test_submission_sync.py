@@ -76,6 +76,7 @@ def test_a_life_told_in_any_order_ends_the_same(action: list[str], again: int) -
     assert held.status == "APPROVED"
 
 
+@pytest.mark.extended
 def test_the_listing_finds_everybody_page_by_page(there: Prolific, client_there: Client) -> None:
     made = advertised(terms=replace(TERMS, places=230))
     for number in range(230):

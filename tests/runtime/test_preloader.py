@@ -78,6 +78,7 @@ def monitor_of(folder: DataFolder, reaper: Reaper, loaded: Preloader | None) -> 
     return found
 
 
+@pytest.mark.extended
 def test_a_forked_service_is_a_child_as_any_other(folder: DataFolder, reaper: Reaper, loaded: Preloader) -> None:
     said = []
     for used in (loaded, None):
@@ -94,6 +95,7 @@ def test_a_forked_service_is_a_child_as_any_other(folder: DataFolder, reaper: Re
     assert said[0] == said[1] == "['a', 'b'] this True True"
 
 
+@pytest.mark.extended
 def test_a_killed_preloader_is_replaced_and_takes_nobody_along(
     folder: DataFolder, reaper: Reaper, loaded: Preloader
 ) -> None:

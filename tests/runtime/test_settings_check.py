@@ -162,6 +162,7 @@ def test_a_web_machine_starts_without_its_broker(monkeypatch: pytest.MonkeyPatch
     operator_services.require_answers(["web", "llm"], patience=0)
 
 
+@pytest.mark.extended
 def test_a_start_with_an_unreachable_broker_fails_and_names_it(system: System) -> None:
     said = system.crowdrag("up", "--port", "0", fails=True, BROKER_URL=f"redis://127.0.0.1:{free_port()}/0")
     assert "BROKER_URL" in said

@@ -47,6 +47,7 @@ def test_run_stores_every_table_with_the_snapshot(run):
     assert run.parameters == AnalysisSettings(**QUICK).write()
 
 
+@pytest.mark.extended
 def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
     again, other_seed = analyse(run.study), analyse(run.study, seed=1)
     assert run.inputs_digest == again.inputs_digest == other_seed.inputs_digest
@@ -56,6 +57,7 @@ def test_same_inputs_parameters_and_seed_give_the_same_tables_to_the_byte(run):
     assert all_bytes(analyse(small_study.make())) == all_bytes(run)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="processes are not forked here")
 def test_other_processes_give_the_same_tables_and_leave_the_database_alone(run, monkeypatch):
     forks, fork = [], os.fork
@@ -125,6 +127,7 @@ def test_rows_where_picks_rows_in_the_database(run):
     assert gold.rows_where("$[*] ? (@.response_a == $a)", a='x" || true || "') == []
 
 
+@pytest.mark.extended
 def test_command_writes_data_at_once_and_the_rest_when_asked_for(tmp_path):
     """The tables, what is said of them and the report are golden: tests/golden."""
     study, out = small_study.make(), tmp_path / "new" / "folder"

@@ -66,7 +66,7 @@ def counted(monkeypatch, module, name: str, size) -> list[int]:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.02, 0.05), st.integers(1, 200))
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(1), deadline=None)
 def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
     """Random small studies; the last judgments come in, of pairs and by people that are new; and they go again."""
     now = synthetic_inputs.study(size, seed=seed)
@@ -75,6 +75,7 @@ def test_an_update_is_the_full_analysis_to_the_byte(seed, size, held_out):
     same(updated(now, before), analysed(before))
 
 
+@pytest.mark.extended
 def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     now = synthetic_inputs.study(0.2, seed=2)
     before = earlier(synthetic_inputs.without_last(now, 50))
@@ -84,6 +85,7 @@ def test_what_did_not_change_is_not_fitted_again(monkeypatch):
     assert max(fitted) <= 10 < len(now.main.participants)
 
 
+@pytest.mark.extended
 def test_a_known_label_that_comes_later_is_heard():
     now = synthetic_inputs.study(0.1, seed=4)
     pool = replace(now.main, known=((0, 0, 2), (3, 2, 0)))
@@ -109,6 +111,7 @@ def test_where_much_changed_or_by_the_published_procedure_the_earlier_fit_is_gon
         assert a["log_likelihood"] > b["log_likelihood"] - 1.0
 
 
+@pytest.mark.extended
 def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
     now = synthetic_inputs.study(0.05, seed=7)
     pool = now.main
@@ -119,6 +122,7 @@ def test_a_dimension_that_could_not_be_fitted_before_is_fitted_when_it_can():
     assert {row["label"] for row in gold if row["dimension"] == synthetic_inputs.DIMENSIONS[1]} == {None}
 
 
+@pytest.mark.extended
 def test_an_update_with_averaged_labels_is_the_full_analysis_to_the_byte(monkeypatch):
     whole = synthetic_inputs.study(0.1, seed=8)
     now = replace(whole, pools={"crowd": synthetic_inputs.some(whole.main, whole.main.dimension == 0)})

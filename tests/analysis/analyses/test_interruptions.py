@@ -117,6 +117,7 @@ def disturbed(monkeypatch: pytest.MonkeyPatch, disturb: Any) -> None:
     monkeypatch.setattr(updating, "compute", compute)
 
 
+@pytest.mark.extended
 def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +132,7 @@ def test_one_that_is_cancelled_leaves_nothing_half_and_can_be_resumed(
     assert_as_undisturbed(run)
 
 
-@pytest.mark.parametrize("of_update", [False, True])
+@pytest.mark.parametrize("of_update", [False, pytest.param(True, marks=pytest.mark.extended)])
 def test_an_erasure_while_one_is_at_work_leaves_nothing_of_what_was_erased(
     study: Study, monkeypatch: pytest.MonkeyPatch, of_update: bool
 ) -> None:

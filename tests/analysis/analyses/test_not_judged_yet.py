@@ -76,6 +76,7 @@ def test_only_a_study_of_nothing_at_all_cannot_be_analysed(study):
             assert (f'action="/studies/{each.slug}/results/analyse/"' in text) is may, page
 
 
+@pytest.mark.extended
 def test_pages_of_judgments_show_none_and_the_page_of_writing_everything(study):
     analyse(study)
     for page in PAGES:
@@ -87,6 +88,7 @@ def test_pages_of_judgments_show_none_and_the_page_of_writing_everything(study):
     assert client_of(study).get(f"/studies/{study.slug}/").status_code == 200
 
 
+@pytest.mark.extended
 def test_judgments_that_come_are_left_to_a_full_analysis(study):
     run = analyse(study)
     assert not ResultTable.objects.filter(run=run, name=FITS).exists()
@@ -103,6 +105,7 @@ def test_judgments_that_come_are_left_to_a_full_analysis(study):
     assert (update.state, len(update.problems)) == (RunState.FAILED, 1)
 
 
+@pytest.mark.extended
 def test_those_who_judged_are_analysed_unless_somebody_chooses(study):
     small_study.campaign(study, judges=Judges.MODEL, names=[f"m{i}" for i in range(4)])
     run = analyse(study)

@@ -124,6 +124,7 @@ def test_an_older_run_can_be_read_and_links_stay_with_it(run):
         assert client_of(study).get(results(study, f"?run={key}")).status_code == 404
 
 
+@pytest.mark.extended
 def test_of_too_little_data_pages_open_and_there_is_no_chart():
     study = small_study.make({("t1-x", "t1-y"): ("AAA",)}, dimensions=["clear"])
     analyse(study)
@@ -133,6 +134,7 @@ def test_of_too_little_data_pages_open_and_there_is_no_chart():
     assert client_of(study).get(results(study, "charts/agreement.svg")).status_code == 404
 
 
+@pytest.mark.extended
 def test_answers_that_agreement_leaves_out_are_marked_and_counted(study):
     Judgment.objects.filter(assignment__participant__external_id="w1").order_by("pk")[0].delete()
     analyse(study, k=3)
@@ -226,6 +228,7 @@ QUERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("pairs", "letters"), [(1, ("AB", "AN")), (3, ("AAAB", "BBAN"))])
 def test_pages_take_the_same_queries_for_few_and_many(pairs, letters):
     study = small_study.make(dict.fromkeys(list(VOTES)[2 : 2 + pairs], letters))

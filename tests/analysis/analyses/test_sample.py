@@ -21,7 +21,10 @@ from tests.analysis.rows import package_alpha, row_of
 from tests.examples import examples
 
 DATA = os.environ.get("CROWDRAG_DATA")
-pytestmark = pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand")
+pytestmark = [
+    pytest.mark.extended,
+    pytest.mark.skipif(not DATA, reason="CROWDRAG_DATA is not set: the sample of CrowdRAG-25 is not at hand"),
+]
 
 DIMENSIONS = (
     "correctness_topical", "coherence_logical", "coherence_stylistic", "coverage_broad", "coverage_deep",
@@ -128,7 +131,7 @@ def computed(labels: str) -> Results:
 
 
 # Averaging takes a hundred times as long as the likeliest labels do: what holds of these is what the rest follows from.
-@pytest.fixture(scope="module", params=["likeliest", pytest.param("averaged", marks=pytest.mark.extended)])
+@pytest.fixture(scope="module", params=["likeliest", "averaged"])
 def results(request: pytest.FixtureRequest) -> Results:
     return computed(request.param)
 

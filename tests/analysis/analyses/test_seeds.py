@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from analysis.methods import registry
 from analysis.methods.registry import compute
@@ -25,6 +26,7 @@ def furthest(labels: str) -> float:
     return max(float(np.abs(one - other).max()) for one, other in combinations(means, 2))
 
 
+@pytest.mark.extended
 def test_another_seed_moves_no_mean_grade(monkeypatch):
     monkeypatch.setattr(registry, "METHODS", tuple(each for each in registry.METHODS if each.is_live))
     assert furthest(AnalysisSettings().labels) <= LIMIT

@@ -106,6 +106,7 @@ def consent(person: Participant, **releases: Any) -> None:
     Consent.objects.create(participant=person, text=text, given_at=NOW, **releases)
 
 
+@pytest.mark.extended
 def test_the_states_of_a_text_come_in_their_order_and_a_system_is_named(study: Study) -> None:
     """What the files of the demo study hold is golden: tests/golden."""
     files, manifest = exported(study)

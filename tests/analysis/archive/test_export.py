@@ -45,7 +45,7 @@ def ended_by(error: BaseException, format_: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(services.WRITERS, format_, ended)
 
 
-@pytest.mark.parametrize("format_", list(services.WRITERS))
+@pytest.mark.parametrize("format_", ["archive", pytest.param("crowdrag25", marks=pytest.mark.extended)])
 def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended_by(OSError(28, "No space left on device"), format_, monkeypatch)
     monkeypatch.setattr("crowdrag.jobs.leases.MAX_ATTEMPTS", 1)
@@ -56,6 +56,7 @@ def test_an_error_in_the_middle_leaves_nothing(format_: str, tmp_path: Path, mon
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.extended
 def test_a_cancelled_export_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended_by(kinds.RunCancelledError(), "archive", monkeypatch)
     run = services.start(study=whole_study(), format_="archive")
@@ -193,6 +194,7 @@ def test_memory_does_not_grow_with_the_study() -> None:
     assert many < 12_000_000
 
 
+@pytest.mark.extended
 def test_progress_goes_up_to_all_rows() -> None:
     study = whole_study()
     reported: list[tuple[int, int, str]] = []

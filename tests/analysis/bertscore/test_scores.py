@@ -89,6 +89,7 @@ def test_an_empty_text_has_no_score(db):
     assert all(digest("[0]") in pair for pair in undefined)
 
 
+@pytest.mark.extended
 def test_only_what_is_offered_can_be_computed_and_only_of_pairs(study, folder, settings, tmp_path):
     for model in (f"{folder}:1", "/etc"):
         with pytest.raises(BadParameterError):
@@ -137,6 +138,7 @@ def bertscore_rows(run: Run) -> list[dict]:
     return [row for row in run.tables.get(name="reference_metrics").rows if row["metric"] == "bertscore"]
 
 
+@pytest.mark.extended
 def test_an_analysis_takes_the_scores_that_stand_and_they_are_in_its_digest(study, model):
     before = analyse(study)
     compute(study)
@@ -178,6 +180,7 @@ def offer(study):
     return visit(study, "metrics/", Role.EDITOR).context["bertscore"]
 
 
+@pytest.mark.extended
 def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, model):
     settings.BERTSCORE_MODELS = [model]
     start = f"/studies/{study.slug}/results/bertscore/start/"
@@ -196,6 +199,7 @@ def test_the_page_offers_to_compute_and_shows_how_it_stands(study, settings, mod
     assert client_of(study).get(f"/studies/{study.slug}/runs/{run.key}/").status_code == 200
 
 
+@pytest.mark.extended
 def test_the_page_shows_a_failed_run_and_refuses_other_models(study, settings, tmp_path):
     analyse(study)
     settings.BERTSCORE_MODELS = [str(tmp_path / "<gone>"), "all-MiniLM-L6-v2"]

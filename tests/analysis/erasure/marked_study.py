@@ -284,7 +284,9 @@ def _imported(study: Study, response: Response, owner: User) -> None:
 
 def _analysed(study: Study, owner: User) -> None:
     """Runs, their reports, exports of each kind, releases in each state, findings in texts."""
-    run = lifecycle.wait(analyses_services.start(study=study, by=owner, parameters={"resamples": 20, "restarts": 2}))
+    run = lifecycle.wait(
+        analyses_services.start(study=study, by=owner, parameters={"resamples": 10, "restarts": 1, "refine": 0})
+    )
     assert run.state == "DONE", run.error
     assert lifecycle.wait(reports_services.start(run=run, by=owner)).state == "DONE"
     for format_ in archive_services.WRITERS:

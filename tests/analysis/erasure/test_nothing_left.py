@@ -26,6 +26,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
     return tmp_path
 
 
+@pytest.mark.extended
 def test_the_search_finds_everything_before_and_the_tombstone_alone_after(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

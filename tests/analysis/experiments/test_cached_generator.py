@@ -120,6 +120,7 @@ class KilledError(BaseException):
     pass
 
 
+@pytest.mark.extended
 def test_what_is_killed_between_batches_loses_nothing_that_was_done(make, written):
     calls = []
 
@@ -138,6 +139,7 @@ def test_what_is_killed_between_batches_loses_nothing_that_was_done(make, writte
     assert sorted(repr(prompt) for batch in written for prompt in batch) == sorted(map(repr, PROMPTS))
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_return_the_same_and_keep_it_once(make):
     make().generate(PROMPTS[:1])  # loads the model
@@ -147,6 +149,7 @@ def test_two_at_once_return_the_same_and_keep_it_once(make):
     assert CachedOutput.objects.count() == 1 + len(PROMPTS)
 
 
+@pytest.mark.extended
 def test_who_comes_second_returns_what_was_kept_first(make, monkeypatch):
     generator = make()
     keep = CachedGenerator._keep
@@ -167,6 +170,7 @@ def test_an_error_is_not_kept(make):
     assert not CachedOutput.objects.exists()
 
 
+@pytest.mark.extended
 def test_likelihoods_are_kept_too(make, folder, monkeypatch):
     pairs = PROMPTS[:3], ["a cat", "dog", ""]
     wanted = generation.load(str(folder), Options(device="cpu")).likelihoods(*pairs)
@@ -179,6 +183,7 @@ def test_likelihoods_are_kept_too(make, folder, monkeypatch):
     np.testing.assert_array_equal(make().likelihoods([replace(PROMPTS[0], max_tokens=1)], ["a cat"]), wanted[:1])
 
 
+@pytest.mark.extended
 def test_what_postgresql_cannot_keep_is_replaced(make, monkeypatch):
     monkeypatch.setattr(Model, "_outputs", lambda _self, batch, _rows: [Output("a\0b")] * len(batch))
     assert make().generate(PROMPTS[:1])[0].text == "a�b"
@@ -202,6 +207,7 @@ def test_an_erasure_takes_what_models_wrote_along(make, study):
     assert not CachedOutput.objects.exists()
 
 
+@pytest.mark.extended
 def test_what_is_written_while_its_text_is_erased_is_not_kept(make, study):
     generator = make()
     Participant.objects.create(

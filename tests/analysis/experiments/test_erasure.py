@@ -50,6 +50,7 @@ def test_rows_that_name_a_response_or_its_writer_go(experiment, study, endpoint)
     assert list(ResultTable.objects.filter(run=run, name__in=names).values_list("rows", flat=True)) == [[]] * 4
 
 
+@pytest.mark.extended
 def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(experiment, study, endpoint):
     run = services.start(order(experiment, study))
     assert worker.work_next(run)
@@ -61,6 +62,7 @@ def test_one_at_work_ends_and_cannot_go_on_with_what_a_worker_still_remembers(ex
     assert not UnitResult.objects.filter(run=run).exists()
 
 
+@pytest.mark.extended
 def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
     run = services.start(order(experiment, study))
     who = Participant.objects.get(study=study)
@@ -80,6 +82,7 @@ def test_a_unit_that_had_read_it_keeps_nothing(experiment, study, endpoint):
     assert not UnitResult.objects.filter(run=run).exists()
 
 
+@pytest.mark.extended
 def test_who_only_judged_changes_nothing_and_nobody_does_in_a_run_on_a_file(experiment, study, endpoint):
     run = run_it(experiment, study)
     erase(ParticipantFactory(study=study))

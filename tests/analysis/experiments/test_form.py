@@ -112,7 +112,9 @@ def offered(form: ExperimentForm) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("name", OFFERED)
+@pytest.mark.parametrize(
+    "name", ["planted", *(pytest.param(name, marks=pytest.mark.extended) for name in OFFERED if name != "planted")]
+)
 def test_every_choice_that_is_offered_can_be_chosen(name, study, settings):
     settings.GENERATOR_MODELS = ["gpt2"]
     settings.ENTAILMENT_MODELS = ["roberta-large-mnli"]

@@ -54,6 +54,7 @@ def test_equal_inputs_make_equal_rows_and_the_second_run_calls_nobody(experiment
     assert (second.summary["usage"]["calls"], second.summary["usage"]["stored"]) == (0, 10)
 
 
+@pytest.mark.extended
 def test_a_run_that_is_cancelled_goes_on_where_it_stopped(experiment, study, server, endpoint):
     run = services.start(order(experiment, study))
     assert worker.work_next(run)

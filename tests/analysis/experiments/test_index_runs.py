@@ -119,6 +119,7 @@ def test_an_interrupted_run_goes_on(study, corpus):
     assert retrievers.library().find(ordered).run == str(run.key)
 
 
+@pytest.mark.extended
 def test_the_page_and_the_api_list_and_delete_the_indexes_of_a_study(study, corpus, tmp_path):
     other = StudyFactory()
     call_command("index", corpus, study=study.slug)

@@ -65,7 +65,8 @@ def results(run: Run):
     return rows, dict(ResultTable.objects.filter(run=run).values_list("name", "rows"))
 
 
-@pytest.mark.parametrize("name", ["fair", pytest.param("uplift", marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("name", ["fair", "uplift"])
 def test_results_are_those_of_one_unit_after_another(name, order, server, monkeypatch, tmp_path, settings):
     parameters = FAIR
     if name == "uplift":

@@ -118,6 +118,7 @@ def bank(n=3) -> bytes:
     return gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
 
 
+@pytest.mark.extended
 def test_a_file_is_stored_once_and_named_by_its_digest(study):
     editor = member_of(study)
     file = SimpleUploadedFile("<b>nq</b>_passages.jsonl.gz", bank())
@@ -181,6 +182,7 @@ def test_a_run_is_shown_in_every_state(study):
     assert editor.get(address(study) + "?experiment=nothing").status_code == 404
 
 
+@pytest.mark.extended
 def test_every_table_figure_and_report_can_be_downloaded(study):
     client = member_of(study, Role.VIEWER)
     run = lifecycle.wait(started(member_of(study), study))
@@ -201,6 +203,7 @@ def test_every_table_figure_and_report_can_be_downloaded(study):
     assert f"/experiments/{run.key}/" in page
 
 
+@pytest.mark.extended
 def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     editor = member_of(study)
     first = lifecycle.wait(started(editor, study))
@@ -220,6 +223,7 @@ def test_two_runs_of_one_kind_are_compared(study, monkeypatch):
     assert editor.get(address(study, "compare/?a=nothing")).status_code == 404
 
 
+@pytest.mark.extended
 def test_several_runs_are_set_beside_each_other(study):
     editor = member_of(study)
     runs = [lifecycle.wait(started(editor, study, p_k=k, seed=k)) for k in ("1", "2", "3")]
@@ -245,6 +249,7 @@ def test_several_runs_are_set_beside_each_other(study):
     assert editor.get(address(study, "compare/?run=nothing")).status_code == 404
 
 
+@pytest.mark.extended
 def test_a_run_is_made_again_a_little_otherwise(study):
     editor = member_of(study)
     run = started(editor, study, p_k="4", p_words="long", seed="7")
@@ -255,6 +260,7 @@ def test_a_run_is_made_again_a_little_otherwise(study):
     assert editor.get(form_of(study) + f"?like={uuid.uuid4()}").status_code == 404
 
 
+@pytest.mark.extended
 def test_many_runs_come_a_page_at_a_time(study):
     for _each in range(27):
         Run.objects.create(study=study, kind="experiment.planted", created_at="2026-01-01T00:00Z", parameters={})

@@ -19,6 +19,7 @@ def drawn_width(spec: figure.Spec) -> float:
     return float(found[1])
 
 
+@pytest.mark.extended
 def test_charts_fit_what_they_stand_in(run: Run) -> None:
     """A little wider is shrunk a little; nothing is wider than can be read so."""
     for name, spec in figure.specifications(run):
@@ -47,6 +48,7 @@ def test_panels_stand_below_each_other_on_a_telephone() -> None:
     assert sized(beside, "wide")["hconcat"][1]["encoding"]["y"]["axis"] == {"labels": False}
 
 
+@pytest.mark.extended
 def test_labels_that_a_chart_has_room_for_are_whole_on_a_wide_page_and_cut_on_a_telephone() -> None:
     axis = {"labelLimit": 260}
     y = {"field": "name", "type": "nominal", "axis": axis}
@@ -63,6 +65,7 @@ def test_labels_that_a_chart_has_room_for_are_whole_on_a_wide_page_and_cut_on_a_
     assert wide["padding"]["left"] > narrow["padding"]["left"] > 14
 
 
+@pytest.mark.extended
 def test_pages_ask_for_both_sizes_in_both_themes(run: Run) -> None:
     client = client_of(run.study)
     page = client.get(results(run.study)).content.decode()

@@ -72,6 +72,7 @@ def places(spec: figure.Spec, unit: dict[str, Any]) -> list[Any] | None:
     return list(domain)
 
 
+@pytest.mark.extended
 def test_each_value_stands_at_its_own_category() -> None:
     for name in figure.FIGURES:
         check_values(made(name), name)
@@ -131,6 +132,7 @@ def test_the_category_of_a_value_is_that_of_its_row_in_the_table(name: str) -> N
     assert drawn
 
 
+@pytest.mark.extended
 def test_no_axis_stands_without_its_panel() -> None:
     """Vega-Lite draws a shared axis below each column, also where the last row of panels has none."""
     for name, size in product(figure.FIGURES, figure.SIZES):

@@ -129,7 +129,7 @@ def study(made: int, db: None) -> Study:
     return Study.objects.get(pk=made)
 
 
-@settings(max_examples=examples(10))
+@settings(max_examples=examples(4))
 @given(
     steps=st.lists(st.tuples(st.sampled_from(CHANGES), st.integers(0, 7)), min_size=3, max_size=9),
     large=st.sampled_from([20, 60, 1000]),

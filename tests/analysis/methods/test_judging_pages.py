@@ -25,6 +25,7 @@ def judged(votes=MODEL, **given) -> Study:
     return study
 
 
+@pytest.mark.extended
 def test_charts_of_order_and_dimensions_stand_where_there_is_something_to_draw():
     """What the pages show of the demo study is golden."""
     one, two = page(judged_both_ways.people(), "order/"), page(small_study.make(), "order/")
@@ -46,6 +47,7 @@ def test_models_page_of_a_model_that_wrote_nothing_has_no_own_responses_and_its_
     assert WRITER not in html
 
 
+@pytest.mark.extended
 def test_models_page_shows_none_where_nothing_is_compared():
     analyse(judged_both_ways.people())
     study = judged(name="one")
@@ -59,6 +61,7 @@ def test_models_page_shows_none_where_nothing_is_compared():
     assert not visit(old, "order/").context["effects"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("models", [1, 7])
 def test_many_models_come_in_pages_and_cost_no_more_queries(models, django_assert_max_num_queries):
     study = judged_both_ways.people()

@@ -71,6 +71,7 @@ def test_who_was_never_compared_is_listed_as_not_ranked():
     assert [row["rank"] for row in people(tables)] == [1, 2, 3]
 
 
+@pytest.mark.extended
 def test_who_was_graded_on_too_few_topics_takes_nobody_s_rank():
     """y, the best, was seen on two topics, the others on eight: with three asked for, the others move up."""
     votes = {pair: given for pair, given in votes_of().items() if "y" not in pair[0] + pair[1] or pair[0] < "t3"}
@@ -113,6 +114,7 @@ def test_one_writer_alone_is_not_ranked_and_without_labels_nobody_is():
     assert tables["leaderboard"] == tables["grade_tests"] == tables["leaderboard_tests"] == []
 
 
+@pytest.mark.extended
 def test_single_votes_are_the_comparisons_and_say_so(tables):
     """One judge: the votes, whether they are taken as labels or as votes, make one model; nothing corrects them."""
     votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of().items()}
@@ -149,6 +151,7 @@ def test_tests_are_of_those_who_met_on_six_topics(tables):
     assert tables_of(votes_of(ORDERS[:5]))["leaderboard_tests"] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("grades_from", ["gold", "votes"])
 def test_rank_intervals_hold_the_grade(grades_from):
     votes = small_study.VOTES
@@ -160,6 +163,7 @@ def test_rank_intervals_hold_the_grade(grades_from):
     assert any(row["rank_low"] < row["rank_high"] for row in rows)
 
 
+@pytest.mark.extended
 def test_who_was_seen_on_two_topics_has_a_wide_interval():
     """Who won on both of two topics, beside others seen on eight and ten, may be above all or only above the last."""
     votes = votes_of(("zyx", "zyx", *("yxz",) * 8))
@@ -173,6 +177,7 @@ def test_who_was_seen_on_two_topics_has_a_wide_interval():
     assert (row["mean_grade"], row["mean_low"], row["mean_high"]) == (3, None, None)
 
 
+@pytest.mark.extended
 def test_the_order_falls_without_the_judges_and_topics_that_the_table_names(tables):
     """The merits of the leaderboard again, from the votes that are left; each row says what to leave out."""
     rows = [row for row in tables["leaderboard_fragility"] if row["kind"] == "participant"]

@@ -30,6 +30,7 @@ def test_without_labels_nobody_is_ranked():
         assert visit(unanalysed, "leaderboard/").context["run"] is None
 
 
+@pytest.mark.extended
 def test_who_was_never_compared_is_not_ranked_and_an_unknown_dimension_shows_all():
     """The numbers that the page shows of the demo study are golden."""
     study = small_study.make(votes_of(ORDERS))
@@ -60,6 +61,7 @@ def test_neighbours_in_rank_are_told_apart_by_their_test_alone():
     assert not queries.conclusions(ranked, [row("a", "b", 0.05, 0.5)])[0].is_clear
 
 
+@pytest.mark.extended
 def test_style_and_judges_select_the_rows_of_their_table():
     study = small_study.make(votes_of(ORDERS))
     run = analyse(study)
@@ -75,6 +77,7 @@ def test_style_and_judges_select_the_rows_of_their_table():
     assert not context["tests"].paginator.count  # they compare gold labels over all styles
 
 
+@pytest.mark.extended
 def test_cells_of_the_matrix_are_both_sides_of_a_win_rate():
     study = small_study.make(votes_of(ORDERS))
     run = analyse(study)
@@ -111,6 +114,7 @@ def test_a_system_has_its_profile_and_its_best_and_worst_responses():
     assert client_of(study).get(results(study, "leaderboard/system/?system=nobody")).status_code == 404
 
 
+@pytest.mark.extended
 def test_two_systems_are_compared_down_to_the_pair():
     study = small_study.make(votes_of(ORDERS))
     analyse(study, labels="likeliest")
@@ -149,6 +153,7 @@ def test_counts_of_an_approximation_have_two_digits():
     assert [queries.rounded(count) for count in (7, 99, 101, 1234, 1999)] == [7, 99, 110, 1300, 2000]
 
 
+@pytest.mark.extended
 def test_grades_of_several_systems_are_shown_by_system_and_not_by_what_says_nothing(monkeypatch):
     """All are systems: the mean of all responses of a topic is the same whatever they are like."""
     monkeypatch.setattr(small_study, "ORIGINS", dict.fromkeys("xyz", Origin.SYSTEM))
@@ -214,6 +219,7 @@ def test_names_on_the_chart_are_short_and_apart():
     assert list(chart.names_of([*long, "gpt"]).values()) == ["01234567…", long[1], "gpt"]
 
 
+@pytest.mark.extended
 def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
     study = small_study.make()
     pair = ("t1-x", "t1-y")
@@ -227,6 +233,7 @@ def test_a_pair_shows_how_experts_judged_it_beside_the_analysed_judges():
     assert questions["deep"]["votes"][-1]["answer"] == "n"
 
 
+@pytest.mark.extended
 def test_one_judge_has_a_leaderboard_that_says_so_and_no_rows_of_dashes_for_agreement():
     votes = {pair: tuple(given[0] for given in letters) for pair, letters in votes_of(ORDERS).items()}
     study = small_study.make(votes)

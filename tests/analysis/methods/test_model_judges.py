@@ -10,13 +10,13 @@ from analysis.inputs import arrays, queries
 from analysis.methods import estimates
 from analysis.methods.model_judges import compute as model_judges_compute
 from analysis.methods.model_judges.compute import two_coders, with_gold_label
-from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
 from annotation.models import Judgment
 from crowdrag.studies.models import Participant
 from tests.analysis.methods import judged_both_ways
 from tests.analysis.methods.judged_both_ways import MODEL, WRITER
 from tests.analysis.rows import package_alpha, row_of
+from tests.analysis.vote_inputs import TablesOnDemand
 
 pytestmark = pytest.mark.django_db
 QUICK = AnalysisSettings(resamples=60, restarts=2, refine=0)
@@ -25,7 +25,7 @@ ONE_BY_ONE = {("t1-x", "t1-y"): ("A",), ("t1-y", "t1-x"): ("A",), ("t1-x", "t1-z
 
 
 def tables_of(study):
-    return compute(queries.load(study), settings=QUICK, seed=0).tables
+    return TablesOnDemand(queries.load(study), QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def test_the_same_model_with_another_prompt_is_known_as_the_writer():
     found = queries.load(study)
     assert found.models == (("judge", "tiny-1"), (WRITER, "tiny-1"))
     assert arrays.unpack(found.pack()).models == found.models
-    rows = compute(found, settings=QUICK, seed=0).tables["model_self_preference"]
+    rows = TablesOnDemand(found, QUICK)["model_self_preference"]
     assert {row["participant"] for row in rows} == {"judge"}
 
 
@@ -175,7 +175,7 @@ def test_pairs_of_two_own_responses_tell_nothing_of_self_preference():
         replace(each, origin="model", participant=WRITER) if each.name.endswith("x") else each
         for each in found.responses
     )
-    row = own_of(compute(replace(found, responses=as_if), settings=QUICK, seed=0).tables)
+    row = own_of(TablesOnDemand(replace(found, responses=as_if), QUICK))
     assert row["n"] + row["undecided"] == 2  # the pair of x and z, in both orders
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from analysis.inputs import queries
-from analysis.methods.registry import compute
 from analysis.methods.settings import AnalysisSettings
 from annotation.enums import Judges
 from tests.analysis import small_study, vote_inputs
@@ -20,7 +19,7 @@ QUICK = AnalysisSettings(resamples=60, restarts=2, refine=0, first_positions=3)
 
 
 def computed(study, pool=Judges.CROWD):
-    return compute(queries.load(study, pool=pool), settings=QUICK, seed=0).tables
+    return vote_inputs.TablesOnDemand(queries.load(study, pool=pool), QUICK)
 
 
 def tables_of(votes=PEOPLE):

@@ -35,6 +35,7 @@ def read(topics: int | None) -> tuple[arrays.Inputs, list[TopicTexts]]:
     return arrays.Inputs("CROWD", tuple(names), STYLES, (), responses, {}), read
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("topics", [SOME, pytest.param(None, marks=pytest.mark.soak)])
 def test_text_reuse_is_that_of_sacrebleu_and_as_published(topics):
     about, texts = read(topics)
@@ -56,6 +57,7 @@ def test_text_reuse_is_that_of_sacrebleu_and_as_published(topics):
     assert of["bullet", "human"] < of["news", "human"] < of["essay", "human"] < 1
 
 
+@pytest.mark.extended
 def test_people_write_as_easily_as_what_they_cite_and_models_do_not():
     """Figure 5: around 50 for people and passages, a little above 20 for models."""
     _about, texts = read(SOME)

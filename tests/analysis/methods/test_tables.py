@@ -8,7 +8,7 @@ import pytest
 
 from analysis.analyses.forms import AnalysisForm
 from analysis.inputs import arrays, queries
-from analysis.methods.registry import compute
+from analysis.methods.registry import METHODS
 from analysis.methods.settings import AnalysisSettings, BadParameterError
 from analysis.stats import bradley_terry, mace
 from analysis.stats.random_streams import key, named_rng
@@ -17,12 +17,13 @@ from annotation.enums import Judges
 from tests.analysis import small_study, vote_inputs
 from tests.analysis.rows import package_alpha, row_of
 from tests.analysis.small_study import VOTES
+from tests.analysis.vote_inputs import TablesOnDemand
 
 QUICK = AnalysisSettings(resamples=50, restarts=5, refine=0, labels="likeliest")
 
 
 def computed(study, settings=QUICK):
-    return compute(queries.load(study), settings=settings, seed=0).tables
+    return TablesOnDemand(queries.load(study), settings)
 
 
 def tables_of(votes=VOTES, *, settings=QUICK, **options):
@@ -43,6 +44,15 @@ def alpha_of(votes, place: int) -> float:
 def test_columns_are_those_that_scripts_read(tables):
     for name, rows in tables.items():
         assert all({*row} - {"note"} == {*TABLES[name].column_names} for row in rows), name
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("method", METHODS, ids=[method.name for method in METHODS])
+def test_a_method_alone_makes_the_tables_that_it_makes_among_all(tables, method):
+    alone, among = tables_of(), dict(tables)
+    assert {table.name: alone[table.name] for table in method.tables} == {
+        table.name: among[table.name] for table in method.tables
+    }
 
 
 def test_agreement_of_a_tiny_study_by_hand():
@@ -179,10 +189,10 @@ def test_key_figures_hold_no_pay_per_hour_of_seconds():
     found = replace(found, currency="USD", counts=found.counts | {"questionnaires": 4})
     for response, name in ((-1, "judging"), (0, "writing")):
         wages = tuple(arrays.Wage(response, 400, 0, seconds) for seconds in (5, 59.9, 600, 1200, None))
-        rows = compute(replace(found, wages=wages), settings=QUICK, seed=0).tables["key_figures"]
+        rows = TablesOnDemand(replace(found, wages=wages), QUICK)["key_figures"]
         rate = row_of(rows, name=f"hourly_rate_{name}")
         assert (rate["n"], rate["value"]) == (2, pytest.approx(8 / 0.5))
-        rows = compute(replace(found, wages=wages[:2]), settings=QUICK, seed=0).tables["key_figures"]
+        rows = TablesOnDemand(replace(found, wages=wages[:2]), QUICK)["key_figures"]
         assert not [row for row in rows if row["name"].startswith("hourly_rate")]
 
 
@@ -205,7 +215,7 @@ def test_the_published_preset_is_the_best_restart_of_plain_mace():
     settings = AnalysisSettings.read({"preset": "published", "resamples": 20})
     assert settings.write().items() >= {"preset": "published", "restarts": 20, "refine": 0}.items()
     assert AnalysisSettings.read(settings.write()) == settings
-    pool, rows = found.main, compute(found, settings=settings, seed=3).tables["gold"]
+    pool, rows = found.main, TablesOnDemand(found, settings, seed=3)["gold"]
     mine = pool.dimension == 0
     name = found.dimensions[0].name
     model = mace.fit(

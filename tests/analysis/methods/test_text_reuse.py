@@ -90,6 +90,7 @@ def test_texts_without_citations_have_no_reuse():
         reference_metrics_figures.reference_metrics({"reference_metrics": [{"rho": None}]}, labels, {}, {})
 
 
+@pytest.mark.extended
 def test_the_page_gives_reasons_once_and_where_they_belong(study):
     """What it shows of the demo study is golden."""
     analyse(study)

@@ -8,12 +8,11 @@ from scipy import stats
 
 from analysis.inputs.arrays import COMBINED, EXPERT, Dimension
 from analysis.methods.leaderboard import more_judgments
-from analysis.methods.registry import compute
 from analysis.stats import bradley_terry, significance
 from analysis.stats.sample_size import signed_rank_pairs
 from tests.analysis.methods.test_grade_differences import ORDERS, votes_of
 from tests.analysis.rows import row_of
-from tests.analysis.vote_inputs import QUICK, inputs_of, tables_of
+from tests.analysis.vote_inputs import QUICK, TablesOnDemand, inputs_of, tables_of
 
 # The style of x and z is bullet, that of y essay.
 VOTES = {
@@ -78,6 +77,7 @@ def test_win_rates_are_sums_over_dimensions():
             assert row[name] == sum(other[name] for other in same)
 
 
+@pytest.mark.extended
 def test_each_kind_of_judges_stands_by_itself():
     """Experts and a model who judge the same pairs otherwise: their judgments do not mix with the crowd's."""
     inputs = inputs_of(votes_of(), dimensions=("clear", "deep"))
@@ -90,13 +90,13 @@ def test_each_kind_of_judges_stands_by_itself():
     expert = replace(crowd, participants=("expert-1",), **columns)
     model = replace(crowd, participants=("gpt",), **columns | {"value": 2 - columns["value"]})
     judged = replace(inputs, pools=inputs.pools | {EXPERT: expert, COMBINED: model})
-    tables = compute(judged, settings=QUICK, seed=0).tables
+    tables = TablesOnDemand(judged, QUICK)
     by_judges = {row["judges"]: row for row in tables["win_rates"] if (
         row["kind"], row["style"], row["dimension"], row["participant_1"], row["participant_2"]
     ) == ("participant", "all", "all", "writer-y", "writer-z")}  # fmt: skip
     assert set(by_judges) == {"crowd", "corrected", "expert", "model"}
     assert counts(by_judges["expert"])[:3] == counts(by_judges["model"])[:3][::-1]
-    alone = compute(inputs, settings=QUICK, seed=0).tables
+    alone = TablesOnDemand(inputs, QUICK)
     own = [row for row in tables["win_rates"] if row["judges"] in {"crowd", "corrected"}]
     assert own == alone["win_rates"]
     merits = {
@@ -143,7 +143,7 @@ def test_versions_of_a_dimension_are_one():
     rating = Dimension("clear", "Clear", (1, 2, 3))
     pool = replace(inputs.main, dimension=inputs.main.dimension + 1)
     twice = replace(inputs, dimensions=(rating, *inputs.dimensions), pools={"crowd": pool})
-    tables, alone = (compute(each, settings=QUICK, seed=0).tables for each in (twice, inputs))
+    tables, alone = (TablesOnDemand(each, QUICK) for each in (twice, inputs))
     for name in ("win_rates", "leaderboard_by_judges"):
         assert tables[name] == alone[name]
 
@@ -156,6 +156,7 @@ def test_one_topic_has_no_interval():
     assert all(row["low"] is None and row["note"] for row in tables["leaderboard_by_judges"])
 
 
+@pytest.mark.extended
 def test_more_topics_find_the_difference_in_four_of_five_studies():
     """Simulated: as many topics more, with differences as observed, and the level that the adjustment leaves."""
     rng = np.random.default_rng(4)
@@ -186,6 +187,7 @@ def test_nothing_is_said_where_the_formula_says_nothing():
         assert more_judgments.more_topics(effect, p, p_adjusted, n=n, zeros=0) is None
 
 
+@pytest.mark.extended
 def test_judgments_are_those_of_the_topics_that_a_test_needs():
     tables = tables_of(votes_of())
     rows = [row for row in tables["leaderboard_tests"] if row["more_topics"] is not None]

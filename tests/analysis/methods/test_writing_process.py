@@ -107,6 +107,7 @@ def test_figures_of_several_sessions_are_those_of_the_text(study):
     }  # fmt: skip
 
 
+@pytest.mark.extended
 def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     kind = Survey.objects.create(study=study, name="exit", kind=SurveyKind.EXIT, questions=[], created_at=NOW)
     for task in WritingTask.objects.filter(response__isnull=False):
@@ -131,6 +132,7 @@ def test_an_erasure_takes_measures_answers_and_rows_with_it(study):
     assert gone.external_id not in named(analyse(study), "writing_process")
 
 
+@pytest.mark.extended
 def test_pay_and_time_are_key_figures(study):
     WritingPlanFactory(study=study, fee=40, tax=10)
     tasks = list(WritingTask.objects.filter(response__isnull=False).order_by("pk"))
@@ -166,6 +168,7 @@ def test_pay_of_judges_by_hand(study):
     assert figures["cost_per_label"]["low"] is None
 
 
+@pytest.mark.extended
 def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, monkeypatch):
     monkeypatch.setattr("analysis.methods.response_page.RESPONSES_PER_PAGE", 4)
     assert visit(study, "writing/").context["run"] is None
@@ -180,6 +183,7 @@ def test_the_page_has_sections_of_what_there_is_and_responses_in_pages(study, mo
     assert 'id="lengths"' not in visit(study, "writing/").content.decode()  # as of before texts were read
 
 
+@pytest.mark.extended
 def test_surveys_are_shown_in_the_studys_own_words_and_every_table_has_a_name_of_its_own(study):
     options = [{"value": 0, "label": "not in the least"}, {"value": 1, "label": "rather"}]
     asked = [{"name": "glad", "text": "Are you glad of it?", "options": options}]

@@ -98,6 +98,7 @@ def test_a_plan_says_what_a_campaign_needs_until_decided():
     assert 'id="campaigns"' in visit(run.study).content.decode()
 
 
+@pytest.mark.extended
 def test_equal_seeds_give_equal_tables_whichever_unit_comes_first():
     study, few = StudyFactory(), {"more_topics": ()}
     first = run_tables.read(planned(study, **few), "plan")
@@ -123,6 +124,7 @@ def test_a_few_simulations_of_all_designs_come_first():
     assert [(each["k"], each["topics"]) for each in payloads[:4]] == [(3, 6), (3, 12), (5, 6), (5, 12)]
 
 
+@pytest.mark.extended
 def test_a_plan_shows_what_it_has_so_far_and_goes_on_after_a_cancel():
     study = StudyFactory()
     run = planning_services.start(study=study, parameters=PlanParameters(**SMALL | SAID))
@@ -173,6 +175,7 @@ def test_the_form_is_filled_with_the_studys_own_design(run):
     assert (context["form"]["topics"].value(), context["run"]) == (2, None)
 
 
+@pytest.mark.extended
 def test_what_to_expect_comes_from_an_earlier_analysis(run):
     study, source = run.study, run
     asked = PlanParameters(**SMALL | {"source": str(source.key)})
@@ -254,6 +257,7 @@ def test_a_form_that_cannot_be_is_refused_by_its_field_and_viewers_have_none():
     assert not Run.objects.filter(kind=planning_services.KIND).exists()
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("own_files", "one_transaction")
 def test_a_plan_goes_into_the_archive_and_comes_out_again():
     study = StudyFactory()

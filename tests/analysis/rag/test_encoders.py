@@ -115,6 +115,7 @@ def test_what_is_too_long_is_cut_and_says_so(bundled):
     assert [(len(each.ids), each.is_empty) for each in bundled.encode(["", "  \n"])] == [(2, True)] * 2
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("batch", [1, 40, 10_000])
 def test_the_company_of_a_text_changes_nothing_to_speak_of(small, batch):
     texts = [" ".join(tiny.WORDS[:n]) for n in (3, 12, 1, 7, 7, 9)]

@@ -16,6 +16,7 @@ INSTRUCTION = "Answer the question with the help of the passage. The passage may
 TEXTS = ["the cat sat", "a dog barks loudly in the night", "on the mat is a cat. And a dog"]
 FAMILIES = ("t5", "gpt2", "llama")
 MAKERS = {"t5": tiny.t5, "gpt2": tiny.gpt2, "llama": tiny.llama}
+SOME = pytest.mark.parametrize("family", ["t5", "gpt2", pytest.param("llama", marks=pytest.mark.extended)])
 
 
 def asked(text, **options):
@@ -84,7 +85,7 @@ def plain(folders):
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-@pytest.mark.parametrize("family", FAMILIES)
+@SOME
 def test_it_generates_as_transformers_does_one_prompt_at_a_time(load, plain, family, beams):
     theirs = plain(family)
     outputs = load(family, beams=beams).generate(PROMPTS)
@@ -94,7 +95,7 @@ def test_it_generates_as_transformers_does_one_prompt_at_a_time(load, plain, fam
     assert all(0 < output.completion_tokens <= 6 for output in outputs)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@SOME
 def test_so_do_likelihoods(load, plain, family):
     theirs = plain(family)
     continuations = [" a cat", " dog", " o"] * 2
@@ -103,7 +104,7 @@ def test_so_do_likelihoods(load, plain, family):
     np.testing.assert_allclose(found, wanted, rtol=3e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@SOME
 def test_a_choice_is_the_one_that_is_likeliest_with_its_end(load, plain, family):
     theirs, choices = plain(family), ("cat", "a dog", "barks", "no")
     prompts = [replace(prompt, choices=choices) for prompt in PROMPTS]
@@ -115,7 +116,7 @@ def test_a_choice_is_the_one_that_is_likeliest_with_its_end(load, plain, family)
         assert output.text == choices[int(np.argmax(totals))]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@SOME
 def test_whatever_stands_beside_it_a_prompt_gets_the_same_answer(load, family):
     mixed = [prompt for one in PROMPTS for prompt in (one, replace(one, temperature=1.0, sample=2))]
     alone = load(family, batch_tokens=1)
@@ -239,6 +240,7 @@ def test_samples_differ_and_are_the_same_another_time(load):
     assert load("gpt2").generate(prompts) == outputs
 
 
+@pytest.mark.extended
 def test_tokens_are_drawn_in_proportion_to_what_the_model_says():
     logits = torch.log(torch.tensor([[0.5, 0.25, 0.0, 0.25]]))
     draws = [
@@ -292,6 +294,7 @@ def test_options_that_are_none_are_refused(options, problem):
         Options.read(options)
 
 
+@pytest.mark.extended
 def test_what_is_no_generator_says_so(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"model_type": "vit"}')

@@ -47,6 +47,7 @@ def test_what_fits_stays_and_what_was_used_longest_ago_makes_room():
     assert held.held() == ["a", "c"]
 
 
+@pytest.mark.extended
 def test_a_model_larger_than_the_room_is_held_alone():
     held, made = ModelCache(room=10), []
     held.take("a", loading(made, "a"))
@@ -73,6 +74,7 @@ def test_where_memory_is_short_while_loading_the_others_go():
     assert held.held() == ["b"]
 
 
+@pytest.mark.extended
 def test_a_model_that_does_not_fit_alone_is_an_error_and_any_other_goes_on():
     def load(error):
         raise error

@@ -44,7 +44,8 @@ def by_entailment(folder: Path) -> tuple[Any, Any, Callable[[Any], Any]]:
     return found, found, lambda model: model.probabilities([("the cat sat", "a cat"), ("a dog", "the cat")])
 
 
-KINDS = pytest.mark.parametrize("make", [by_bert, by_dense, by_splade, by_entailment])
+OTHERS = [pytest.param(make, marks=pytest.mark.extended) for make in (by_dense, by_splade, by_entailment)]
+KINDS = pytest.mark.parametrize("make", [by_bert, *OTHERS])
 
 
 class StoppedError(Exception):

@@ -61,7 +61,11 @@ def test_probabilities_of_all_rankings_add_up_to_one(scores: np.ndarray, alpha: 
 
 
 @pytest.mark.parametrize(
-    "draw", [lambda *given: sample(given[0], samples=given[1], k=given[2], rng=given[3]), plain_loop]
+    "draw",
+    [
+        lambda *given: sample(given[0], samples=given[1], k=given[2], rng=given[3]),
+        pytest.param(plain_loop, marks=pytest.mark.extended),
+    ],
 )
 @pytest.mark.parametrize("alpha", [2.0, 3.0])
 def test_rankings_come_as_often_as_they_should(draw: Any, alpha: float) -> None:

@@ -100,6 +100,7 @@ def built(made: Study, client: APIClient) -> str:
     return address
 
 
+@pytest.mark.extended
 def test_a_private_link_is_given_once_opens_the_release_and_is_ended(made: Study) -> None:
     client = script(made)
     early = post(client, drafted(made, client) + "links/", {})
@@ -123,6 +124,7 @@ def test_a_private_link_is_given_once_opens_the_release_and_is_ended(made: Study
     assert Client().get(first.json()["address"]).status_code == 404
 
 
+@pytest.mark.extended
 def test_files_are_got_before_a_release_is_published_and_no_more_when_they_were_taken_out(made: Study) -> None:
     rows = script(made).get(f"{built(made, script(made))}files/?limit=200").json()["results"]
     row, client = next(row for row in rows if row["path"] == "jsonl/responses.jsonl.gz"), script(made, Role.VIEWER)

@@ -72,6 +72,7 @@ def test_a_log_without_its_times_is_events_in_their_order_and_has_no_minutes() -
     assert left_out[LOGS, permissions.NOT_AGREED] == 1
 
 
+@pytest.mark.extended
 def test_other_terms_than_the_release_has_are_none_but_free_ones_are() -> None:
     made = study()
     agrees(made, "writer", licence="CC BY NC 4.0")

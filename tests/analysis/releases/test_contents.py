@@ -42,6 +42,7 @@ def made(taken_part: int, db: None) -> Study:
     return Study.objects.get(pk=taken_part)
 
 
+@pytest.mark.extended
 def test_every_table_is_what_it_says_and_names_no_platforms_id() -> None:
     made = whole_study()
     runs = tuple(str(key) for key in Run.objects.filter(study=made).values_list("key", flat=True))
@@ -114,6 +115,7 @@ def people(made: Study, release: str, **choices: Any) -> set[str]:
     return {row["participant"] for row in read(made, release, **choices)[0]["participants"]}
 
 
+@pytest.mark.extended
 def test_times_are_cut_to_the_step_that_was_chosen(made: Study) -> None:
     at = datetime(2026, 1, 1, 13, 2, 3, 500_000, UTC)
     for timing, time, seconds, ms in (
@@ -158,6 +160,7 @@ def finished(made: Study, kind: str, **given: Any) -> Run:
     return Run.objects.create(study=made, kind=kind, **common, **given)
 
 
+@pytest.mark.extended
 def test_states_are_minute_by_minute_or_sentence_by_sentence(made: Study) -> None:
     minutes = read(made, logs=Logs.MINUTES, timing=Timing.EXACT)[0]["log_states"]
     assert [(row["state"], row["ms"], row["text"]) for row in minutes] == [
@@ -169,6 +172,7 @@ def test_states_are_minute_by_minute_or_sentence_by_sentence(made: Study) -> Non
     ]  # fmt: skip
 
 
+@pytest.mark.extended
 def test_results_are_of_the_runs_that_were_named_by_the_names_of_the_release(made: Study) -> None:
     Assignment.objects.filter(participant__external_id="judge-1").update(is_included=False)
     run, other = (finished(made, "analysis", inputs_digest=digest) for digest in ("first", "second"))

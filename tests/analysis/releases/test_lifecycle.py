@@ -70,6 +70,7 @@ def test_what_is_built_is_listed_with_its_sums_and_nothing_else_lies_anywhere(st
     assert list(release.people.values_list("participant__responses__text", flat=True)) == [TEXT]
 
 
+@pytest.mark.extended
 def test_a_draft_that_is_built_again_keeps_no_files_of_before(study: Study, files: Path) -> None:
     release = built(study, notes="first")
     before = {path for path in files.rglob("*") if path.is_file()}
@@ -87,6 +88,7 @@ def test_a_draft_that_is_built_again_keeps_no_files_of_before(study: Study, file
     assert not Release.objects.exists()
 
 
+@pytest.mark.extended
 def test_the_same_study_gives_the_same_bytes(study: Study) -> None:
     first, again = built(study), drafted(study)
     Release.objects.filter(pk=first.pk).delete()
@@ -172,6 +174,7 @@ def test_erasure_marks_what_is_published_and_takes_every_trace_out_of_it(study: 
     assert all(file.size >= 0 and len(file.sha256) == 64 for file in gone)
 
 
+@pytest.mark.extended
 def test_erasure_makes_a_draft_of_what_is_built_and_not_published(study: Study, files: Path) -> None:
     release = built(study)
     withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
@@ -180,6 +183,7 @@ def test_erasure_makes_a_draft_of_what_is_built_and_not_published(study: Study, 
     assert everything(files) == b""
 
 
+@pytest.mark.extended
 def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, files: Path) -> None:
     release = drafted(study)
     run = builds.start(release=release)
@@ -192,6 +196,7 @@ def test_erasure_lets_what_is_being_built_begin_anew_without_them(study: Study, 
     assert b"wombats" not in everything(files)
 
 
+@pytest.mark.extended
 def test_a_release_without_what_somebody_gave_is_not_marked_when_they_leave(study: Study) -> None:
     release = published(study)
     withdrawal.erase(participant=ParticipantFactory(study=study, created_at=NOW), now=timezone.now())
@@ -208,6 +213,7 @@ def test_the_next_version_names_what_changed_since_the_last(study: Study) -> Non
     assert all(part in text for part in ("More of it.", "responses", "1", "2"))
 
 
+@pytest.mark.extended
 def test_what_a_killed_worker_left_is_tidied_away(study: Study, files: Path) -> None:
     release = built(study)
     left = files / storage.FOLDER / str(release.run.key) / ("0" * 16) / "left.csv"
@@ -222,6 +228,7 @@ def test_what_a_killed_worker_left_is_tidied_away(study: Study, files: Path) -> 
     assert sum(path.is_file() for path in files.rglob("*")) == before
 
 
+@pytest.mark.extended
 def test_a_building_that_is_stopped_leaves_a_draft(study: Study, files: Path) -> None:
     release = drafted(study)
     builds.start(release=release)

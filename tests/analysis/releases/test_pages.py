@@ -104,6 +104,7 @@ def test_what_is_wrong_in_the_form_is_refused_by_its_field(study: Study, owner: 
         }
 
 
+@pytest.mark.extended
 def test_anybody_downloads_and_goes_on_where_it_stopped(study: Study, anybody: Client) -> None:
     release = published(study)
     for file in release.files.all():
@@ -134,6 +135,7 @@ def test_under_an_embargo_sizes_and_sums_are_public_and_files_and_rows_are_not(
     assert anybody.get(at("public_release_zip", release)).status_code == 200
 
 
+@pytest.mark.extended
 def test_that_somebody_left_is_on_the_page_for_all_to_see_and_in_no_file(study: Study, anybody: Client) -> None:
     release = published(study)
     withdrawal.erase(participant=release.people.get().participant, now=timezone.now())
@@ -146,6 +148,7 @@ def test_that_somebody_left_is_on_the_page_for_all_to_see_and_in_no_file(study: 
     assert at("public_release", second) in html(anybody.get(at("public_release", release)))
 
 
+@pytest.mark.extended
 def test_a_withdrawn_version_gives_its_reason_and_nothing_else(study: Study, owner: Client, anybody: Client) -> None:
     release = published(study)
     assert owner.post(at("release_withdraw", release), {"reason": ""}).status_code == 422
@@ -209,6 +212,7 @@ def test_a_building_that_failed_leads_to_its_run_and_can_be_stopped(study: Study
     assert f'action="{at("release_stop", release)}"' in page
 
 
+@pytest.mark.extended
 def test_lists_ask_as_often_for_many_as_for_few(study: Study) -> None:
     viewer = client_of(study)
 

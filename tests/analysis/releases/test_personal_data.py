@@ -95,6 +95,7 @@ def test_a_decision_holds_when_it_is_looked_again_and_goes_with_the_place() -> N
     assert not PersonalDataFinding.objects.filter(pk__in=[each.pk for each in found.values()]).exists()
 
 
+@pytest.mark.extended
 def test_what_was_typed_and_deleted_again_stands_in_the_log() -> None:
     events = [list(event) for event in EVENTS]
     events[1][4] = f"Call {PHONE}"

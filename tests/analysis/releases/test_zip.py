@@ -78,6 +78,7 @@ def test_nothing_can_be_sent_to_a_release(study: Study) -> None:
         assert anybody.get(address).status_code == 200, address
 
 
+@pytest.mark.extended
 def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) -> None:
     release, anybody = published(study), Client()
     address = at("public_release_zip", release)
@@ -93,6 +94,7 @@ def test_what_was_taken_out_is_not_in_it_and_its_tag_is_another(study: Study) ->
     assert address not in anybody.get(at("public_release", release)).content.decode()
 
 
+@pytest.mark.extended
 def test_scripts_get_it_before_it_is_published_and_who_got_it_is_noted(study: Study) -> None:
     release = built(study)
     client = by_token(MembershipFactory(study=study, role=Role.VIEWER).user)

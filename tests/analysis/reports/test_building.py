@@ -67,6 +67,7 @@ def test_html_and_pdf_of_a_run_are_the_same_to_the_byte(run):
     assert documents.write_pdf(first) == documents.write_pdf(again)
 
 
+@pytest.mark.extended
 def test_everything_is_packed_in_the_background_and_the_same_to_the_byte(run, tmp_path):
     made = services.start(run=run)
     assert services.start(run=run) == made

@@ -83,6 +83,7 @@ def test_rows_that_are_named_alike_are_compared_in_their_order():
     assert compared("grade_means", rows, rows[::-1]).changed == 2
 
 
+@pytest.mark.extended
 def test_equal_runs_differ_in_nothing_and_others_in_what_made_them(run):
     equal = comparison.compare(run, analyse(run.study))
     assert equal.is_equal

@@ -40,6 +40,7 @@ def test_without_an_analysis_pages_are_there_and_show_none():
             assert visit(study, page).context["run"] is None, page
 
 
+@pytest.mark.extended
 def test_files_of_a_report_are_sent_to_be_kept(run):
     study, client = run.study, client_of(run.study)
     for name, start, media in (
@@ -92,6 +93,7 @@ def test_the_list_of_analyses_sets_surplus_judgments_apart():
     assert re.search(rf'data-value="{counted}">{counted} <span class="estimate-n">\D*{read - counted}\b', page)
 
 
+@pytest.mark.extended
 def test_two_analyses_are_compared(run):
     study, same = run.study, analyse(run.study)
     Assignment.objects.filter(participant__external_id="w4").update(is_included=False)
@@ -104,6 +106,7 @@ def test_two_analyses_are_compared(run):
     assert {each.name for each in compared(new).changed} >= {"agreement", "competence"}
 
 
+@pytest.mark.extended
 def test_hostile_names_stay_texts_on_every_page():
     study = small_study.make()
     name = hostile.HTML[0] + "{{ 7*7 }}\u202e"

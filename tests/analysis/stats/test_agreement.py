@@ -107,6 +107,7 @@ def test_alpha_of_few_judges_has_no_interval_unless_they_were_chosen():
     assert chosen.low < chosen.estimate == drawn.estimate < chosen.high
 
 
+@pytest.mark.extended
 def test_intervals_cover_alpha_and_ac1_of_all_topics_and_judges():
     """Judges who differ much and topics that differ in difficulty: 300 studies, three binomial errors wide."""
     found, ends, of_ac1 = [], [], []

@@ -181,6 +181,7 @@ def exchangeable(rng, people=4, items=40, values=3):
     return item, person, drawn[:people].ravel(), drawn[people].astype(float)
 
 
+@pytest.mark.extended
 def test_false_discoveries_are_at_most_q_if_the_judge_is_one_of_the_people():
     rng = np.random.default_rng(5)
     studies = 200
@@ -231,6 +232,7 @@ def crowd(rng, topics=25, pairs=4, votes=5):
     )
 
 
+@pytest.mark.extended
 def test_without_shared_people_the_level_holds():
     rng = np.random.default_rng(8)
     studies = 400

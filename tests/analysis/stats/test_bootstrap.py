@@ -121,6 +121,7 @@ def test_means_of_values_that_change_from_resample_to_resample():
     assert fixed == pytest.approx(resampled_mean(np.tile(values[:, :1], 5), cluster, weights))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("clusters", "draw"), [(5, "normal"), (20, "lognormal"), (65, "lognormal")])
 def test_intervals_of_means_cover_the_truth_with_few_clusters_and_many(clusters, draw):
     """400 studies, three binomial errors wide; plain percentiles of five clusters cover 84 %."""
@@ -147,6 +148,7 @@ def test_an_interval_rests_on_the_clusters_that_hold_something():
     assert median.low < median.estimate < median.high
 
 
+@pytest.mark.extended
 def test_shares_have_intervals_within_bounds_that_cover():
     rng, hits = np.random.default_rng(11), 0
     for _ in range(400):

@@ -85,6 +85,7 @@ def crowd(seed, easy=False, items=150, annotators=50, votes=5):
     return item, annotator, label, spam, truth
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("easy", [True, False])
 def test_intervals_hold_the_truth_as_often_as_they_say(easy) -> None:
     # Measured at the published study's size by bench/coverage.py. With labels that count as known it would be 71 %.

@@ -95,6 +95,7 @@ def test_a_newcomer_elsewhere_changes_nothing_of_the_other_parts():
     assert after.spam_probability[13:].tolist() != before.spam_probability[12:].tolist()
 
 
+@pytest.mark.extended
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 5, 12, 20]))
 @settings(max_examples=examples(15), deadline=None)
 def test_groups_of_parts_searched_by_themselves_give_the_same_to_the_last_bit(seed, size):

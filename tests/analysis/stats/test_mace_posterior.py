@@ -92,6 +92,7 @@ def crowd(rng, topics=40):
     return item, annotator, np.where(rng.random(len(item)) < spam[annotator], guess, truth[item]), truth, spam
 
 
+@pytest.mark.extended
 def test_labels_are_as_probable_as_they_are_right_and_a_single_optimum_says_too_much():
     item, annotator, label, truth, spam = crowd(np.random.default_rng(1))
     averaged = sample(item, annotator, label, rng=np.random.default_rng(2), effort=Effort(chains=64))
@@ -120,6 +121,7 @@ def test_known_labels_stay_and_labels_that_nobody_used_do_not_occur():
     assert found.label.shape == (6, EFFORT.draws)
 
 
+@pytest.mark.extended
 def test_other_seeds_differ_by_the_error_that_is_said():
     item, annotator, label, _truth, _spam = crowd(np.random.default_rng(3), topics=12)
     found = [

@@ -23,6 +23,7 @@ def planned(design: Design, expected: Expectation, n: int, seed: int = 0):
     return planning.plan(design, expected, simulations=n, rng=np.random.default_rng(seed))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("topics", [50, 200])
 def test_the_width_of_a_mean_is_that_of_coins(topics):
     """Two responses, no difference: each topic's grades are a coin, 1 or 2, and the mean's interval is known."""
@@ -34,6 +35,7 @@ def test_the_width_of_a_mean_is_that_of_coins(topics):
     assert found["alpha"].value == pytest.approx(1.0)
 
 
+@pytest.mark.extended
 def test_widths_go_with_one_over_the_root_of_the_number_of_topics():
     expected = Expectation(people(0.4, 2), effect=0.5)
     few, many = (planned(Design(topics=n, responses=4, dimensions=2, forced=0), expected, 6) for n in (30, 120))
@@ -41,6 +43,7 @@ def test_widths_go_with_one_over_the_root_of_the_number_of_topics():
         assert few[name].value / many[name].value == pytest.approx(2.0, rel=0.2)
 
 
+@pytest.mark.extended
 def test_power_is_that_of_the_test_summed_over_what_can_happen():
     """With all differences 1 or -1 the test's p depends on how often the model won: power is a binomial sum."""
     topics, effect = 60, 0.7
@@ -90,6 +93,7 @@ def test_a_grade_is_as_open_as_its_labels(posterior, width):
     assert planning._rank_width(planning.fit_grades(study, drawn)[0]) == width
 
 
+@pytest.mark.extended
 def test_the_interval_of_an_expectation_narrows_with_simulations_and_one_has_none():
     expected = Expectation(people(0.4), effect=0.5)
     few, many = (planned(Design(topics=15, responses=4, dimensions=1, forced=0), expected, n) for n in (4, 40))

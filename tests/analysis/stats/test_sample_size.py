@@ -10,6 +10,7 @@ from analysis.stats import significance
 from analysis.stats.sample_size import signed_rank_pairs
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("effect", [0.2, 0.4])
 @pytest.mark.parametrize("draw", ["normal", "grades"])
 def test_test_of_so_many_pairs_has_the_power(effect, draw):

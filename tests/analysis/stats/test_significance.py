@@ -37,7 +37,7 @@ def test_p_counts_all_choices_of_signs_whatever_the_differences(d):
         assert signed_rank(d).p == pytest.approx(enumerated(d))
 
 
-@pytest.mark.parametrize("n", [8, 13, 14, 40, 60])
+@pytest.mark.parametrize("n", [8, pytest.param(13, marks=pytest.mark.extended), 14, 40, 60])
 @pytest.mark.parametrize("tied", [True, False])
 def test_p_is_that_of_scipy(n, tied):
     rng = np.random.default_rng(n)

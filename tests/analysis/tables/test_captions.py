@@ -112,6 +112,7 @@ def test_only_captions_that_promise_intervals_take_it_back():
     assert builder.table("grade_means", [WITH], {}, naming).caption == str(TABLES["grade_means"].caption)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db
 def test_pages_of_a_study_of_one_topic_give_the_reason():
     study = small_study.make({pair: letters for pair, letters in small_study.VOTES.items() if pair[0].startswith("t1")})

@@ -62,7 +62,7 @@ def cells_of(events):
 
 # "restored" looks for its text among what was deleted; the texts here are unlike each other.
 @given(logs())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 def test_every_character_has_the_origin_that_a_slow_reference_gives_it(events):
     cells, arrivals = cells_of(events)
     found = provenance(events)
@@ -95,7 +95,7 @@ def spelled(events):
 
 
 @given(logs())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 def test_bursts_pauses_and_revisions_are_those_of_the_log_spelled_out(events):
     found, word = activity(events), spelled(events)
     assert len(found.pauses) == word.count("p")
@@ -112,6 +112,7 @@ def test_bursts_pauses_and_revisions_are_those_of_the_log_spelled_out(events):
 
 
 @given(logs())
+@settings(max_examples=examples(40))
 def test_time_is_what_it_is_by_plain_sums(events):
     found = activity(events)
     moments = [event[1] for event in events]
@@ -122,6 +123,7 @@ def test_time_is_what_it_is_by_plain_sums(events):
 
 
 @given(logs(), st.integers(1, 30))
+@settings(max_examples=examples(40))
 def test_a_clock_that_is_set_back_adds_and_takes_nothing(events, where):
     later = [[*event[:1], event[1] - 20 if i >= where else event[1], *event[2:]] for i, event in enumerate(events)]
     one, other = activity(events), activity(later)

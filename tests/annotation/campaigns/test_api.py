@@ -63,6 +63,7 @@ def test_a_campaign_is_made_changed_opened_paused_reopened_and_closed(study: Stu
     assert not Message.objects.exists()  # nobody asked to be told
 
 
+@pytest.mark.extended
 def test_experts_judge_another_campaigns_items(study: Study, client: APIClient) -> None:
     source = made(client, study)["id"]
     expert = made(client, study, name="Experts", kind="EXPERT", source=source)
@@ -98,6 +99,7 @@ def test_a_campaign_that_lacks_something_says_what_and_stays_a_draft(study: Stud
     assert Campaign.objects.get().state == CampaignState.DRAFT
 
 
+@pytest.mark.extended
 def test_what_people_were_promised_is_not_taken_back(study: Study, client: APIClient) -> None:
     address = campaigns(study, made(client, study)["id"])
     client.post(address + "open/")

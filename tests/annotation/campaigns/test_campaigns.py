@@ -100,6 +100,7 @@ class TestDrafting:
 
 @pytest.mark.django_db
 class TestDrawing:
+    @pytest.mark.extended
     def test_the_numbers_of_the_paper(self) -> None:
         """65 topics with six responses: 975 pairs, a third reversed, 15 a questionnaire, five people each."""
         campaign = draft(corpus(topics=65))

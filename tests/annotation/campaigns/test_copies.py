@@ -80,6 +80,7 @@ def test_what_was_opened_or_has_an_open_link_stays(study: Study) -> None:
     assert Campaign.objects.filter(pk=campaign.pk).exists()
 
 
+@pytest.mark.extended
 def test_pages_offer_both_to_editors_and_deletion_of_drafts_alone(study: Study) -> None:
     campaign = furnished(study)
     client = signed_in(study)

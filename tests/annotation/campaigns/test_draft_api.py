@@ -108,6 +108,7 @@ def test_questions_are_changed_and_a_reworded_one_is_a_new_version(client: APICl
     assert put(client, address, {"questions": [BETTER]}).status_code == 409
 
 
+@pytest.mark.extended
 def test_what_people_are_told_is_changed_while_it_is_a_draft(client: APIClient, draft: str) -> None:
     told = put(client, f"{draft}instructions/", {"text": "Read both.\n\nThen choose."})
     assert told.json()["text"] == "Read both.\n\nThen choose."
@@ -130,6 +131,7 @@ def test_checks_are_set_and_unfair_ones_refused(client: APIClient, draft: str) -
     assert patch(client, f"{draft}checks/", {"checks": 1}).status_code == 409
 
 
+@pytest.mark.extended
 def test_a_forecast_says_what_a_campaign_comes_to_and_what_it_lacks(client: APIClient, draft: str) -> None:
     before = client.get(f"{draft}forecast/").json()
     assert (before["is_drawn"], before["problems"], before["k"]) == (False, [], 3)
@@ -146,6 +148,7 @@ def test_a_forecast_says_what_a_campaign_comes_to_and_what_it_lacks(client: APIC
     assert client.post(f"{draft}draw/").status_code == 409
 
 
+@pytest.mark.extended
 def test_more_judgments_are_asked_for_once_however_often_it_is_sent(client: APIClient, draft: str) -> None:
     assert client.get(f"{draft}extension/", {"k": 5}).status_code == 409  # it is a draft
     client.post(f"{draft}open/")
@@ -163,6 +166,7 @@ def test_more_judgments_are_asked_for_once_however_often_it_is_sent(client: APIC
     assert (wrong.status_code, wrong.json()["errors"][0]["parameter"]) == (400, "k")
 
 
+@pytest.mark.extended
 def test_a_draft_is_copied_and_deleted(client: APIClient, draft: str) -> None:
     made = client.post(f"{draft}clone/", {"name": "again"}, format="json")
     assert (made.status_code, made.json()["name"], made.json()["k"], made.json()["state"]) == (201, "again", 3, "DRAFT")

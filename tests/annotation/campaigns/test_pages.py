@@ -100,6 +100,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_changes(study: Study) ->
         assert Campaign.objects.filter(pk=campaign.pk).values().get() == before
 
 
+@pytest.mark.extended
 def test_once_it_was_opened_promises_are_kept(study: Study) -> None:
     client, campaign = signed_in(study), draft(study, pay=500)
     launch.open_campaign(campaign=campaign, now=NOW)
@@ -149,6 +150,7 @@ NO_QUESTIONS: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.extended
 def test_questions_that_cannot_be_asked(study: Study) -> None:
     client, campaign = signed_in(study), draft(study)
     page = url("campaign_questions", campaign)
@@ -210,6 +212,7 @@ def test_pages_of_a_draft_are_those_of_its_study_and_kind(study: Study) -> None:
     assert editor.get(url("campaign_checks", campaign)).status_code == 200
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", [CampaignKind.POINTWISE, CampaignKind.EXPERT])
 def test_new_campaigns_of_other_kinds(study: Study, kind: str) -> None:
     client, source = signed_in(study), draft(study)

@@ -15,7 +15,7 @@ from annotation.campaigns.allocation import CannotSeparate
 from tests.examples import examples
 
 ORIGINS = ("HUMAN", "MODEL", "SYSTEM")
-quick = settings(max_examples=examples(40), deadline=None)
+quick = settings(max_examples=examples(15), deadline=None)
 
 
 def rng(seed: int = 0) -> np.random.Generator:

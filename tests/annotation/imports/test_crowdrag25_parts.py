@@ -58,6 +58,7 @@ def test_parts_of_the_corpus_come_one_after_another(study: Study, folder: Folder
     assert everything() == before
 
 
+@pytest.mark.extended
 def test_two_studies_hold_the_same_corpus_side_by_side(study: Study) -> None:
     bring_in(study, CORPUS)
     bring_in(StudyFactory(), CORPUS)
@@ -98,6 +99,7 @@ def test_differences_of_derived_files_are_said_and_no_reason_to_refuse(study: St
     assert "UTF-8" in summary["published_responses"]["unreadable"][0]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", ["zip", "tar"])
 def test_an_archive_of_the_folder_is_read_as_the_folder(kind: str, study: Study, tmp_path: Path) -> None:
     file = io.BytesIO()

@@ -109,8 +109,9 @@ FAULTS: list[Case] = [
 ]
 
 
-def test_what_is_wrong_is_named_and_nothing_is_stored(study: Study, tmp_path: Path) -> None:
-    check_refused(study, tmp_path, FAULTS)
+@pytest.mark.parametrize("some", [slice(0, None, 4), pytest.param(slice(None), marks=pytest.mark.extended)])
+def test_what_is_wrong_is_named_and_nothing_is_stored(study: Study, tmp_path: Path, some: slice) -> None:
+    check_refused(study, tmp_path, FAULTS[some])
 
 
 def test_what_is_missing_or_something_else_is_refused(study: Study, tmp_path: Path) -> None:
@@ -159,6 +160,7 @@ CONTRADICTIONS: list[Case] = [
 ]
 
 
+@pytest.mark.extended
 def test_what_contradicts_the_study_is_refused(study: Study, tmp_path: Path) -> None:
     bring_in(study, CORPUS)
     check_refused(study, tmp_path, CONTRADICTIONS)

@@ -110,9 +110,11 @@ def each_import(study: Study, path: Path, changes: list[tuple[str, Callable[[Row
             transaction.set_rollback(True)
 
 
-def test_a_row_that_cannot_be_used_is_set_aside(study: Study, folder: Folder, tmp_path: Path) -> None:
-    imports = each_import(study, tmp_path, [case[:2] for case in UNUSABLE])
-    for result, (file, _change, line, campaign, left) in zip(imports, UNUSABLE, strict=True):
+@pytest.mark.parametrize("some", [slice(0, None, 4), pytest.param(slice(None), marks=pytest.mark.extended)])
+def test_a_row_that_cannot_be_used_is_set_aside(study: Study, folder: Folder, tmp_path: Path, some: slice) -> None:
+    cases = UNUSABLE[some]
+    imports = each_import(study, tmp_path, [case[:2] for case in cases])
+    for result, (file, _change, line, campaign, left) in zip(imports, cases, strict=True):
         assert line in [fault["line"] for fault in result.faults]
         assert (set(result.summary["set_aside"]), judgments_of(campaign)) == ({f"{file}.jsonl.gz"}, left)
     # Of each file the first case, all at once: the folder comes again, and touches nothing.
@@ -125,6 +127,7 @@ def test_a_row_that_cannot_be_used_is_set_aside(study: Study, folder: Folder, tm
     assert everything() == before
 
 
+@pytest.mark.extended
 def test_a_label_that_is_missing_or_none_is_missing_and_the_rest_counts(study: Study, tmp_path: Path) -> None:
     name = "coverage_deep"
 

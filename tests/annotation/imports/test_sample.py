@@ -60,6 +60,7 @@ def study() -> Study:
     return StudyFactory()
 
 
+@pytest.mark.extended
 def test_three_topics_of_the_sample_are_imported(study: Study, tmp_path: Path) -> None:
     write_part(tmp_path, topics=3)
     counts = {name: sum(1 for _row in rows(name, tmp_path)) for name in (*WRITING, VOTES)}

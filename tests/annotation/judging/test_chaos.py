@@ -155,6 +155,7 @@ def run(*, questionnaires: int, k: int, people: int, connections: int, steps: in
     return chaos
 
 
+@pytest.mark.extended
 def test_any_order_with_connections_that_die_ends_with_k_accepted() -> None:
     chaos = run(questionnaires=6, k=3, people=30, connections=8, steps=40, seed=1)
     assert chaos.died
@@ -169,6 +170,7 @@ def test_any_order_with_connections_that_die_ends_with_k_accepted_for_long(seed:
     run(questionnaires=40, k=5, people=400, connections=50, steps=200, seed=seed)
 
 
+@pytest.mark.extended
 def test_those_who_leave_in_the_middle_make_room_for_others() -> None:
     here = sheets(4, k=2)
     chaos = Chaos(here, here.judges(24), here.member())

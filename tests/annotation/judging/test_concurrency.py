@@ -32,6 +32,7 @@ def check_flood(here: World, answers: dict[str, int], slots: int, claims: int) -
     assert AssignmentTransition.objects.count() == slots
 
 
+@pytest.mark.extended
 def test_a_flood_of_claims_fills_every_place_once() -> None:
     here = sheets(30, k=2)
     answers, _seconds = flood(here, here.judges(600), 12, claim_or_die(Random(1)))
@@ -105,9 +106,14 @@ def copies_of(here: World, what: str) -> list[Callable[[], Any]]:
 @pytest.mark.parametrize(
     ("what", "moves", "payments", "decisions"),
     [
-        ("answer", 0, 0, 0), ("submit", 1, 0, 0), ("submit late", 1, 0, 0), ("give_back", 1, 0, 0),
-        ("resume", 1, 0, 0), ("heard", 1, 0, 0), ("accept", 1, 1, 2), ("reject", 1, 1, 2), ("take_up", 1, 0, 0),
-        ("include", 0, 0, 1), ("pay", 0, 1, 0), ("extend", 0, 0, 0),
+        ("answer", 0, 0, 0), ("submit", 1, 0, 0), ("accept", 1, 1, 2), ("pay", 0, 1, 0),
+        *(
+            pytest.param(*each, marks=pytest.mark.extended)
+            for each in (
+                ("submit late", 1, 0, 0), ("give_back", 1, 0, 0), ("resume", 1, 0, 0), ("heard", 1, 0, 0),
+                ("reject", 1, 1, 2), ("take_up", 1, 0, 0), ("include", 0, 0, 1), ("extend", 0, 0, 0),
+            )
+        ),
     ],
 )  # fmt: skip
 def test_what_is_sent_ten_times_at_once_has_one_effect_and_one_answer(
@@ -143,7 +149,7 @@ def test_of_two_tabs_that_answer_at_once_one_is_told() -> None:
     assert (told[0].current.value, told[0].current.revision) == (stored.value, 1)
 
 
-@pytest.mark.parametrize("_again", range(3))
+@pytest.mark.parametrize("_again", [0, *(pytest.param(each, marks=pytest.mark.extended) for each in (1, 2))])
 def test_accepting_and_rejecting_at_once_is_one_of_them_or_both_in_turn(_again: int) -> None:
     here = sheets(1, k=1)
     reviewer = here.member()
@@ -159,7 +165,7 @@ def test_accepting_and_rejecting_at_once_is_one_of_them_or_both_in_turn(_again: 
     assert holders(here.questionnaires[0]) == set()
 
 
-@pytest.mark.parametrize("_again", range(3))
+@pytest.mark.parametrize("_again", [0, *(pytest.param(each, marks=pytest.mark.extended) for each in (1, 2))])
 def test_a_late_owner_and_a_newcomer_at_once_have_one_place_between_them(_again: int) -> None:
     here, later = sheets(1, k=1), NOW + 2 * HOUR
     owner, newcomer = here.judges(2)
@@ -183,7 +189,7 @@ def test_several_sweeps_at_once_free_each_place_once() -> None:
 
 
 @pytest.mark.parametrize("leaves", [withdrawal.withdraw, withdrawal.erase])
-@pytest.mark.parametrize("_again", range(2))
+@pytest.mark.parametrize("_again", [0, pytest.param(1, marks=pytest.mark.extended)])
 def test_leaving_while_handing_in_and_answering_neither_blocks_nor_breaks(
     leaves: Callable[..., Any], _again: int
 ) -> None:

@@ -41,7 +41,9 @@ def states_of(sheet: JudgingPage) -> Any:
     return sheet.mine.transitions.order_by("pk").values_list("after", flat=True)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.extended] if name != "submit" else []) for name in KINDS]
+)
 def test_ten_at_once_and_again_after_a_lost_acknowledgement_are_one(name: str) -> None:
     sheet = JudgingPage()
     Assignment.objects.update(assigned_at=timezone.now() - timedelta(minutes=5))

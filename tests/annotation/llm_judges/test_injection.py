@@ -76,6 +76,7 @@ def measure(source, endpoint, **asked):
     return run
 
 
+@pytest.mark.extended
 def test_the_planted_susceptibility_comes_out(source):
     """Of 40 pairs, 10 flip within the fence, 10 more without it, 4 by any words: 25 %, 50 %, both less the 10 %."""
     pairs(source, 10, "weak2")
@@ -148,6 +149,7 @@ def test_what_is_planted_is_of_one_length_at_one_spot_and_asks_for_the_other_ver
         assert any(not asks_for(other.texts[1]) for other in others)
 
 
+@pytest.mark.extended
 def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
     """People say A of all ten pairs. The judge says A; without the fence it says B of two of them."""
     pairs(source, 8, "firm")
@@ -164,6 +166,7 @@ def test_what_the_fence_costs_is_weighed_against_what_most_people_said(source):
     assert found.gold.estimate == pytest.approx(0.2)
 
 
+@pytest.mark.extended
 def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_counted(source):
     pairs(source, 3, "firm")
 
@@ -179,6 +182,7 @@ def test_few_pairs_are_shown_in_both_orders_and_a_verdict_that_is_missing_is_cou
     assert run.summary["injection_effect"] is None
 
 
+@pytest.mark.extended
 def test_a_judge_that_heeds_nothing_shows_no_effect(source):
     with served(gullible) as server:
         endpoint = source_campaign.endpoint(server)

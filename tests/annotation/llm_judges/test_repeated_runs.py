@@ -38,6 +38,7 @@ def test_the_same_order_again_asks_nothing_and_a_larger_one_only_what_is_missing
     assert Campaign.objects.filter(source=source).count() == 1
 
 
+@pytest.mark.extended
 def test_two_runs_at_once_double_nothing(source):
     with served(latency=0.05) as server:
         endpoint = source_campaign.endpoint(server)
@@ -69,6 +70,7 @@ def test_two_that_are_ordered_at_once_make_one_campaign(source, endpoint, monkey
     assert len(source_campaign.items(source)) == 2
 
 
+@pytest.mark.extended
 def test_cancelled_in_the_middle_what_came_stays_and_resuming_asks_only_for_the_rest(
     source, endpoint, server, monkeypatch
 ):

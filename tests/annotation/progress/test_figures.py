@@ -75,7 +75,10 @@ def test_pages_show_the_kept_figures_until_the_sweep_renews_them() -> None:
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("page", ["campaign", "campaign_live", "campaign_quality"])
+@pytest.mark.parametrize(
+    "page",
+    ["campaign", *(pytest.param(each, marks=pytest.mark.extended) for each in ("campaign_live", "campaign_quality"))],
+)
 def test_pages_of_large_campaigns_read_no_list_of_all_questionnaires(page: str, monkeypatch) -> None:
     here = work_with_checks()
     figures.keep(here.campaign, CampaignRows(here.campaign), NOW)

@@ -105,6 +105,7 @@ def test_medians_of_few_questionnaires_have_no_interval(questionnaires: int, has
     assert medians == [(questionnaires, has_ends)] * 2
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("active", [5, None])
 def test_a_questionnaire_of_seconds_pays_no_wage_on_any_page(active: int | None) -> None:
     here = busy()
@@ -207,6 +208,7 @@ def test_a_campaign_of_another_study_is_not_found() -> None:
     assert Campaign.objects.get(pk=here.campaign.pk).state == CampaignState.OPEN
 
 
+@pytest.mark.extended
 def test_pausing_closing_and_reopening_twice_is_once() -> None:
     here = busy()
     client = signed_in(here.study)
@@ -286,6 +288,7 @@ def test_tables_hold_what_the_page_shows() -> None:
     assert len({row["judge"] for row in tables["competence"]}) == 2  # the rejected one's judgments do not count
 
 
+@pytest.mark.extended
 def test_judges_of_whom_nothing_is_known_stand_last() -> None:
     here = busy()
     services.refresh(campaign=here.campaign, now=NOW + DAY, rng=np.random.default_rng(0))
@@ -309,6 +312,7 @@ def test_nothing_at_all_is_no_share() -> None:
     assert wages.work_times([], 1200).wage is None
 
 
+@pytest.mark.extended
 def test_the_rest_takes_as_long_as_the_pace_says() -> None:
     here = busy()
     found = overview.overview(here.campaign, NOW)

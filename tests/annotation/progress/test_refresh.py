@@ -119,6 +119,7 @@ def test_figures_are_those_of_the_analysis_on_the_same_judgments(monkeypatch) ->
             assert mine[name].low < mine[name].spam_probability < mine[name].high
 
 
+@pytest.mark.extended
 def test_an_interval_holds_its_estimate_or_is_not_shown() -> None:
     # The fit takes two for nearly perfect; by the posterior, nobody of this crowd is.
     votes = [(1, 1, -1), (-1, 0, 1), (1, 0, 1), (1, 1, 1), (1, 1, 1), (-1, -1, 1)]
@@ -185,6 +186,7 @@ def test_ratings_count_along_their_scale() -> None:
     assert agreement(here).alpha == pytest.approx(alpha(counts))
 
 
+@pytest.mark.extended
 def test_the_same_judgments_give_the_same_figures() -> None:
     here = judged_campaign.crowded(topics=2, dimensions=2)
     fields = ("dimension", "participant", "spam_probability", "low", "high", "judgments")
@@ -207,6 +209,7 @@ def test_only_what_changed_is_computed_again() -> None:
     assert agreement(here).computed_at == LATER
 
 
+@pytest.mark.extended
 def test_each_change_of_what_counts_is_seen() -> None:
     here = open_campaign.world(topics=1, k=3)
     done, by, now = screened.handed_in(here, after=MINUTE), here.member(), LATER
@@ -226,6 +229,7 @@ def test_each_change_of_what_counts_is_seen() -> None:
         now += HOUR
 
 
+@pytest.mark.extended
 def test_what_was_not_committed_when_it_was_read_is_seen_by_its_number() -> None:
     here = open_campaign.world(topics=1, k=3)
     done = screened.handed_in(here, after=MINUTE)
@@ -254,6 +258,7 @@ def test_what_is_older_does_not_replace_what_is_newer() -> None:
     assert agreement(here).computed_at == LATER
 
 
+@pytest.mark.extended
 def test_who_dies_in_the_middle_leaves_the_figures_as_they_were(monkeypatch) -> None:
     here = two_judges(alternating, alternating)
     refresh(here)
@@ -294,6 +299,7 @@ def test_one_pass_computes_so_many_and_the_next_goes_on() -> None:
     assert LiveAgreement.objects.values("campaign").distinct().count() == len(made)
 
 
+@pytest.mark.extended
 def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     here = judged_campaign.crowded(topics=3, dimensions=1)
     [found] = progress_agreement.load_judgments(here.campaign)
@@ -305,6 +311,7 @@ def test_few_starts_are_enough_for_a_clear_crowd() -> None:
     assert min(few[::5]) > max(spam for place, spam in enumerate(few) if place % 5)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_many_at_once_leave_the_figures_of_one_moment() -> None:
     here = two_judges(alternating, alternating)

@@ -127,6 +127,7 @@ def test_once_people_judge_nothing_of_it_changes(campaign: Campaign, client: API
     assert client.get(address).json() == item
 
 
+@pytest.mark.extended
 def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(campaign: Campaign, client: APIClient) -> None:
     address = at(campaign, f"known/{made(client, campaign)['id']}/")
     seen, given = client.get(address)["ETag"], {"labels": [label(campaign, -1)]}

@@ -43,6 +43,7 @@ def orders() -> list[tuple[str, dict[str, Any]]]:
     return [(row.kind, {k: v for k, v in row.details.items() if k != "participant"}) for row in rows]
 
 
+@pytest.mark.extended
 def test_planted_judges_among_honest_ones() -> None:
     here = wide(k=8)
     kinds: list[planted_judges.Judge] = [planted_judges.honest] * 6
@@ -247,6 +248,7 @@ def test_the_queue_gives_what_is_asked_for(here: open_campaign.World) -> None:
         services.accept(assignment=fast, by=by, now=LATER)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_many_reviewers_at_once_never_get_the_same() -> None:
     here = open_campaign.world(k=4)

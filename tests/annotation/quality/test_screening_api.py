@@ -90,6 +90,7 @@ def test_what_is_accepted_is_paid_once_however_often_it_is_sent(here: open_campa
     assert total_paid(done) == 400
 
 
+@pytest.mark.extended
 def test_what_is_rejected_can_be_accepted_after_all(here: open_campaign.World, client: APIClient) -> None:
     done = handed_in(here)
     for given, status, pointer in (
@@ -107,6 +108,7 @@ def test_what_is_rejected_can_be_accepted_after_all(here: open_campaign.World, c
     assert (after_all["state"], after_all["paid"]) == ("ACCEPTED", 400)
 
 
+@pytest.mark.extended
 def test_a_platform_is_told_as_it_asks(here: open_campaign.World, client: APIClient) -> None:
     done, other = sent(here, after=MINUTE), RejectionCategory.LOW_EFFORT
     for given, pointer in (
@@ -123,6 +125,7 @@ def test_a_platform_is_told_as_it_asks(here: open_campaign.World, client: APICli
     assert (much.status_code, total_paid(done)) == (422, 0)
 
 
+@pytest.mark.extended
 def test_counting_and_paying_are_decisions_of_their_own(here: open_campaign.World, client: APIClient) -> None:
     done = handed_in(here)
     left = post(client, at(here, done, "inclusion/"), {"included": False, "reason": "Guessed."})
@@ -137,6 +140,7 @@ def test_counting_and_paying_are_decisions_of_their_own(here: open_campaign.Worl
     assert again.json()["is_included"] is True
 
 
+@pytest.mark.extended
 def test_one_is_held_taken_over_and_put_back(here: open_campaign.World, client: APIClient) -> None:
     done, colleague = handed_in(here), script(here.study, Role.REVIEWER)
     hold = at(here, done, "hold/")
@@ -161,6 +165,7 @@ def test_one_is_held_taken_over_and_put_back(here: open_campaign.World, client: 
     assert set(looks.values_list("participant", "work_key")) == {(done.participant_id, done.pk)}
 
 
+@pytest.mark.extended
 def test_the_next_one_is_given_out_within_what_is_proposed(here: open_campaign.World, client: APIClient) -> None:
     fast, clean = handed_in(here, after=MINUTE), handed_in(here, start=NOW + timedelta(hours=1))
     colleague, third = script(here.study, Role.REVIEWER), script(here.study, Role.REVIEWER)
@@ -183,6 +188,7 @@ def test_the_next_one_is_given_out_within_what_is_proposed(here: open_campaign.W
     ).exists()
 
 
+@pytest.mark.extended
 def test_a_surplus_one_is_taken_up_once_there_is_a_place() -> None:
     here = open_campaign.world(k=1)
     client = script(here.study, Role.REVIEWER)

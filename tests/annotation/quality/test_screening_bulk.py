@@ -145,6 +145,7 @@ def test_all_unflagged_are_undone_as_one(here: open_campaign.World) -> None:
     assert [state(one) for one in done] == [S.SUBMITTED] * 2
 
 
+@pytest.mark.extended
 def test_questionnaires_are_assigned_and_filtered(here: open_campaign.World) -> None:
     me, colleague = here.member(), here.member(Role.EDITOR)
     client = Client()

@@ -109,6 +109,7 @@ def test_rejecting_with_a_part_of_the_pay(here: open_campaign.World, client: Cli
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
+@pytest.mark.extended
 def test_what_a_platform_asks_for_is_asked_for(here: open_campaign.World, client: Client) -> None:
     done = sent(here)
     given = {"decision": "reject", "reason": "Short.", "pay": "none", "category": RejectionCategory.LOW_EFFORT}
@@ -119,6 +120,7 @@ def test_what_a_platform_asks_for_is_asked_for(here: open_campaign.World, client
     assert PlatformAction.objects.get().details["category"] == RejectionCategory.LOW_EFFORT
 
 
+@pytest.mark.extended
 def test_what_another_has_open_is_taken_over_by_a_clear_word(here: open_campaign.World, client: Client) -> None:
     done, colleague = handed_in(here), here.member(Role.EDITOR)
     assert queue.REVIEW_LOCK.hold(done, colleague, timezone.now())
@@ -146,6 +148,7 @@ def test_what_another_has_open_is_taken_over_by_a_clear_word(here: open_campaign
     assert done.reviewer is None
 
 
+@pytest.mark.extended
 def test_paying_and_including_are_two_decisions(here: open_campaign.World, client: Client) -> None:
     done = handed_in(here)
     assert client.post(of("screening_include", done), {"inclusion": "exclude"}).status_code == 422
@@ -157,6 +160,7 @@ def test_paying_and_including_are_two_decisions(here: open_campaign.World, clien
     assert (done.state, done.is_included, total_paid(done)) == (S.ACCEPTED, False, 450)
 
 
+@pytest.mark.extended
 def test_a_contested_rejection_is_taken_back_from_the_desk(here: open_campaign.World, client: Client) -> None:
     done = handed_in(here)
     client.post(of("screening_decide", done), {"decision": "reject", "reason": "Too fast.", "pay": "none"})
@@ -171,6 +175,7 @@ def test_a_contested_rejection_is_taken_back_from_the_desk(here: open_campaign.W
     assert (state(done), total_paid(done)) == (S.ACCEPTED, 400)
 
 
+@pytest.mark.extended
 def test_surplus_is_taken_up_while_a_place_is_free(client: Client, here: open_campaign.World) -> None:
     made, later = open_campaign.world(study=here.study, k=1, topics=1), NOW + timedelta(days=1)
     late = judge_actions.claim(made, made.judge())

@@ -28,6 +28,7 @@ def rates(judge: judges.Judge, count: int, *, noise: float = 1.0, seed: int = 0)
     return {name: found[name] / count for name in (*LOOKS, "any")}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("honest", "planted"), [(150, 60), pytest.param(5000, 2000, marks=pytest.mark.soak)], ids=["some", "many"]
 )

@@ -168,6 +168,7 @@ def test_an_open_links_page_is_good_for_a_day_and_not_to_be_made_up(client: Clie
     assert Participant.objects.count() == 0
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", [EntryKind.PLATFORM, EntryKind.OPEN])
 def test_ten_at_once_are_one_person(kind: str) -> None:

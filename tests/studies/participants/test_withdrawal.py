@@ -244,6 +244,7 @@ def judged(person: Participant) -> Run:
     return run
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_runs_that_used_it_are_stale_and_name_nobody() -> None:
     study = offered_study()

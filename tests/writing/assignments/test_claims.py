@@ -76,6 +76,7 @@ def test_what_somebody_gave_back_they_do_not_get_again() -> None:
     assert TaskTransition.objects.get(task=first, after=TaskState.RETURNED).note == "too hard"
 
 
+@pytest.mark.extended
 def test_the_slots_fill_evenly_and_styles_are_spread_over_each_person() -> None:
     here = world(topics=6, styles=3, slots=2)
     people = [here.writer() for _ in range(6)]

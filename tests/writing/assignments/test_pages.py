@@ -215,6 +215,7 @@ def test_whoever_came_from_a_platform_gets_the_way_back(here: World, person: Par
     assert here.study.payment not in page
 
 
+@pytest.mark.extended
 def test_the_own_page_lists_what_became_of_each(here: World, person: Participant, tab: Client) -> None:
     here.change(entry_survey=None, exit_survey=None)
     reviewer, own = here.reviewer(), reverse("participant_dashboard", args=[here.study.slug])

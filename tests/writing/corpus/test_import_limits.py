@@ -147,6 +147,7 @@ def test_a_bomb_is_refused_in_little_memory(name: str, tmp_path: Path) -> None:
     assert peak < 100 * MIB
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("suffix", ["tar", "tar.gz", "tar.bz2", "tar.xz"])
 def test_an_archive_that_is_none_is_read_line_by_line(suffix: str, tmp_path: Path) -> None:
     mode = "w:" + suffix.removeprefix("tar").removeprefix(".")

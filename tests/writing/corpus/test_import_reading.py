@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from writing.corpus.imports import json_lines, sources
 from writing.corpus.imports.fields import (
     AddressedIdentifier,
@@ -56,6 +57,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON, max_size=10), st.booleans())
+@settings(max_examples=examples(30), deadline=None)
 def test_anything_in_json_is_read_or_a_problem(values: list[Any], packed: bool) -> None:
     content = "\n".join(json.dumps(value) for value in values).encode()
 

@@ -227,6 +227,7 @@ def test_ten_copies_at_once_have_one_effect_and_one_answer() -> None:
     assert [first for _, first, _ in stored(editor)] == [0, 2, 4, 6, 8]
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_opening_beside_a_batch_takes_it_in_or_fences_it() -> None:
     """Whichever comes first: an acknowledged batch that is not fenced is in the text of the new session."""

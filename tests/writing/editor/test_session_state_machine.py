@@ -160,7 +160,7 @@ class Log(RuleBasedStateMachine):
 LONG = pytest.param(1000, 50, marks=[pytest.mark.soak, pytest.mark.timeout(3600)])
 
 
-@pytest.mark.parametrize(("examples", "steps"), [(6, 25), pytest.param(15, 25, marks=pytest.mark.extended), LONG])
+@pytest.mark.parametrize(("examples", "steps"), [(3, 25), pytest.param(15, 25, marks=pytest.mark.extended), LONG])
 def test_any_order_of_events(examples: int, steps: int) -> None:
     how = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
     run_state_machine_as_test(Log, settings=settings(max_examples=examples, stateful_step_count=steps, **how))

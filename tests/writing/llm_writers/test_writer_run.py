@@ -140,6 +140,7 @@ def test_the_same_campaign_again_asks_nothing_and_doubles_nothing(study, endpoin
     assert first.inputs_digest == again.inputs_digest
 
 
+@pytest.mark.extended
 def test_another_prompt_or_parameter_is_another_participant(study, endpoint, style):
     topics(study, "words:40")
     campaign(study, endpoint, style, which=TopicSelection.ALL)
@@ -211,6 +212,7 @@ def test_a_server_that_fails_for_now_fails_the_unit_and_what_was_answered_is_not
     assert len(server.asked("words:40")) == before == 1
 
 
+@pytest.mark.extended
 def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_at_once(
     study, endpoint, style, server, monkeypatch
 ):
@@ -240,6 +242,7 @@ def test_what_is_written_when_a_run_is_cancelled_stays_and_the_rest_is_given_up_
     assert len(server.asked("words:40")) == 1
 
 
+@pytest.mark.extended
 def test_the_time_is_forecast_from_the_latest_answers(study, endpoint, style):
     topics(study, "words:40", "words:41")
     assert writer_run.forecast(study=study, order=order(study, endpoint, style)).seconds is None

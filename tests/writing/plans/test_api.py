@@ -84,6 +84,7 @@ def test_what_a_plan_cannot_be_is_refused_and_changes_nothing(
     assert client.get(at(study)).json() == before
 
 
+@pytest.mark.extended
 def test_a_change_of_what_somebody_else_changed_meanwhile_is_refused(study: Study, client: APIClient) -> None:
     client.post(at(study))
     seen = client.get(at(study))["ETag"]
@@ -157,6 +158,7 @@ def test_progress_says_what_the_page_says_and_names_nobody(study: Study, client:
     assert client.get(at(study, "")).json()["wage"] is None
 
 
+@pytest.mark.extended
 def test_writers_are_listed_and_topped_up_once(study: Study) -> None:
     reviewer, client = script(study, Role.REVIEWER), script(study)
     task = submitted(study)  # 21 seconds: a good wage, whatever it pays

@@ -101,6 +101,7 @@ def test_what_is_accepted_is_paid_once_however_often_it_is_sent(study: Study, cl
     assert TaskPayment.objects.get(task=task).amount == 250
 
 
+@pytest.mark.extended
 def test_what_is_rejected_needs_a_reason_and_is_accepted_after_all(study: Study, client: APIClient) -> None:
     task = submitted(study)
     for given, status, pointer in (
@@ -120,6 +121,7 @@ def test_what_is_rejected_needs_a_reason_and_is_accepted_after_all(study: Study,
     assert (reversed_["state"], reversed_["paid"]) == ("ACCEPTED", 250)
 
 
+@pytest.mark.extended
 def test_what_is_sent_back_is_a_new_task_of_its_writer(study: Study, client: APIClient) -> None:
     task = submitted(study)
     assert refusal(post(client, of(study, task, "send-back/")))[1] == "#/note"
@@ -137,6 +139,7 @@ def test_what_is_sent_back_is_a_new_task_of_its_writer(study: Study, client: API
     assert {each["kind"] for each in shown["changes"]} >= {"gone", "new"}
 
 
+@pytest.mark.extended
 def test_counting_and_paying_are_decisions_of_their_own(study: Study, client: APIClient) -> None:
     task = submitted(study)
     for step, given, is_included, paid in (
@@ -152,6 +155,7 @@ def test_counting_and_paying_are_decisions_of_their_own(study: Study, client: AP
     assert post(client, of(study, task, "pay/"), {"amount": 0, "reason": "x"}).status_code == 400
 
 
+@pytest.mark.extended
 def test_what_was_erased_can_be_paid_and_nothing_else(study: Study, client: APIClient) -> None:
     task = submitted(study)
     Response.objects.filter(task=task).update(erased_at=timezone.now(), text="", words=0, is_included=False)
@@ -164,6 +168,7 @@ def test_what_was_erased_can_be_paid_and_nothing_else(study: Study, client: APIC
         assert post(client, of(study, task, step), given).status_code == status, step
 
 
+@pytest.mark.extended
 def test_what_another_reviewer_has_open_is_left_to_them_until_it_is_taken_over(study: Study, client: APIClient) -> None:
     task, colleague = submitted(study), UserFactory()
     assert queue.hold(task=task, by=colleague, now=timezone.now() + timedelta(days=1))

@@ -87,6 +87,7 @@ def test_filter_and_inbox_know_what_is_mine(study: Study, me: User, colleague: U
     assert [row[0] for row in client.get(entry.assigned_url).context["rows"]] == [mine]
 
 
+@pytest.mark.extended
 def test_assignees_by_the_api(study: Study, me: User, colleague: User) -> None:
     task, client = submitted(study), by_token(me)
     address = f"/api/v1/studies/{study.slug}/review/{task.external_id}/"

@@ -85,6 +85,7 @@ def test_what_was_erased_while_it_waited_has_a_list_of_its_own(member: Any) -> N
     assert (counted.waiting, counted.erased, take(member)) == (0, 1, None)
 
 
+@pytest.mark.extended
 def test_queries_do_not_grow_with_the_number_of_responses(member: Any, client: Client, at: Any) -> None:
     def queries(address: str) -> int:
         cache.clear()
@@ -112,6 +113,7 @@ def test_reviewers_get_different_responses_until_a_hold_runs_out(member: Any) ->
     assert not queue.hold(task=one, by=member.user, now=later)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_many_reviewers_at_once_never_get_the_same() -> None:
     study = StudyFactory()
@@ -130,6 +132,7 @@ def test_many_reviewers_at_once_never_get_the_same() -> None:
     assert len(given) == len(set(given)) == 8
 
 
+@pytest.mark.extended
 def test_what_another_has_open_is_taken_over_on_purpose_with_what_one_typed(
     member: Any, client: Client, at: Any
 ) -> None:
@@ -238,6 +241,7 @@ def test_a_revision_shows_what_changed_and_the_note(member: Any, client: Client,
     assert [each in page for each in ("Cite every claim.", "<ins>", "<del>")] == [True] * 3
 
 
+@pytest.mark.extended
 def test_what_was_erased_is_paid_and_never_counts_again(member: Any, client: Client, at: Any) -> None:
     accepted, rejected = submitted(member.study), submitted(member.study, slot=0)
     client.post(at(rejected, "decide/"), {"decision": "reject", "reason": "No.", "pay": "none"})
@@ -256,6 +260,7 @@ def test_what_was_erased_is_paid_and_never_counts_again(member: Any, client: Cli
         assert (task.state, task.payments.get().amount, task.response.is_included) == (S.ACCEPTED, 250, False)
 
 
+@pytest.mark.extended
 def test_a_response_and_its_revision_count_once(member: Any, client: Client, at: Any) -> None:
     first = submitted(member.study)
     again = submitted(member.study, participant=first.participant, revises=first)

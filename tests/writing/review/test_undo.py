@@ -131,6 +131,7 @@ def test_what_was_erased_stays_decided(here: World, by: User) -> None:
     assert total_paid(task) == 250
 
 
+@pytest.mark.extended
 def test_many_are_decided_and_undone_as_one(here: World, by: User) -> None:
     tasks = [handed_in(here) for _ in range(3)]
     other = here.reviewer()

@@ -38,6 +38,7 @@ def asked(tmp_path: Path, endpoint):
     return _order
 
 
+@pytest.mark.extended
 def test_a_question_without_scores_is_named_by_the_estimate_and_nothing_is_asked_about_it(asked, planted) -> None:  # noqa: F811
     order = asked(bare={"q0": None, "q1": 4, "q2": None})
     expected = services.forecast(order)

@@ -88,6 +88,7 @@ def test_all_metrics_of_a_task_come_of_the_same_answers(asked, planted) -> None:
     assert len({*planted.seen}) == len(planted.seen) == sum(row["prompts"] for row in found["fair_costs"])
 
 
+@pytest.mark.extended
 def test_the_metric_that_makes_utility_stands_beside_those_of_the_data(asked) -> None:
     texts = ("the cat sat", "a dog", "down sat cat the", "noise", "cat")
     order = asked({"q0": "the cat sat down"}, words=texts, metric="rouge_l", metric_of_run="f1")

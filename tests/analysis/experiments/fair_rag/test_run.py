@@ -185,6 +185,7 @@ def test_examples_show_what_was_answered_to_which_list(run) -> None:
             assert known == sorted(known, reverse=True)
 
 
+@pytest.mark.extended
 def test_under_a_budget_fewer_lists_are_asked_for_and_their_error_stands_there(asked, planted) -> None:
     found = rows(lifecycle.wait(services.start(asked(lists_per_query=18))))
     costs = {row["step"]: row for row in found["fair_costs"]}
@@ -207,6 +208,7 @@ def test_what_is_not_asked_is_not_said_and_fewer_lists_are_estimated(asked, plan
     assert slopes["DU"]["slope"] is not None
 
 
+@pytest.mark.extended
 def test_equal_seeds_give_equal_tables_and_others_do_not(run, asked) -> None:
     again, other = (rows(lifecycle.wait(services.start(asked(seed=seed)))) for seed in (0, 4))
     first = rows(run)
@@ -241,6 +243,7 @@ def test_no_question_takes_part(asked, planted) -> None:
     assert found["fair_costs"][0]["failed"] > 0
 
 
+@pytest.mark.extended
 def test_several_retrievers_are_measured_each_and_together(asked) -> None:
     found = rows(lifecycle.wait(services.start(asked(retrievers=["bm25", "given"], k=2))))
     assert found["fair_intervals"][0]["retriever"] == "bm25"

@@ -305,6 +305,7 @@ class Plain(planted.Evaluator):
         return "###4***" if "says MODEL" in text or "says model" in text else "###3***"
 
 
+@pytest.mark.extended
 def test_a_run_on_a_study_s_own_responses(own_study, monkeypatch, tmp_path):
     made = Plain()
     monkeypatch.setattr(generators, "generator", lambda *_args, **_named: made)

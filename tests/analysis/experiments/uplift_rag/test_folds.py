@@ -92,6 +92,7 @@ def learnt(training: Training) -> set[str]:
     return {" ".join(document.text.split()) for document in documents}
 
 
+@pytest.mark.extended
 def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_strangers, handed_over) -> None:
     run = lifecycle.wait(services.start(with_strangers(methods=LEARNING, ablations=["without_pair"], patience=0)))
     found = rows(run)
@@ -108,6 +109,7 @@ def test_nothing_that_is_trained_has_seen_a_text_of_what_it_is_tested_on(with_st
     assert strangers["count"] == 3 * 14
 
 
+@pytest.mark.extended
 def test_texts_that_are_nearly_equal_across_folds_are_not_learnt_from(with_strangers, handed_over) -> None:
     made = with_strangers(others=0, shared=False, nearly=True, methods=["naive"], ablations=[])
     found = rows(lifecycle.wait(services.start(made)))
@@ -164,6 +166,7 @@ def test_the_digest_of_a_collection_is_that_of_all_of_it_as_one_text(with_strang
     assert question_sets.digest(found) == hashlib.sha256(whole.encode()).hexdigest()
 
 
+@pytest.mark.extended
 def test_a_run_from_before_goes_on_with_the_documents_that_it_began_with_and_says_so(
     with_strangers, handed_over
 ) -> None:
@@ -203,6 +206,7 @@ def test_questions_are_drawn_before_they_lend_documents(with_strangers) -> None:
         assert {where[owner] for owner in owners} == {where[query.id]}
 
 
+@pytest.mark.extended
 def test_rerankers_that_know_documents_of_tested_questions_are_not_taken(with_strangers, monkeypatch) -> None:
     plain = {"ablations": [], "methods": []}
     lender = lifecycle.wait(services.start(with_strangers(shared=False, **plain)))

@@ -145,6 +145,7 @@ def _check_thresholds(found: dict[str, list[dict]]) -> None:
     assert [row["method"] for row in found["uplift_order"]] == ["standard", "uplift"]
 
 
+@pytest.mark.extended
 def test_where_nothing_is_handed_over_the_result_says_so(asked) -> None:
     run = lifecycle.wait(services.start(asked(threshold=1, methods=["naive"], ablations=[])))
     assert one(rows(run)["uplift_inputs"], method="uplift")["documents"] == 0
@@ -153,6 +154,7 @@ def test_where_nothing_is_handed_over_the_result_says_so(asked) -> None:
     assert runs.BARE not in lenient.summary
 
 
+@pytest.mark.extended
 def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
     whole = rows(lifecycle.wait(services.start(asked())))
     once = len(generator.asked)
@@ -167,6 +169,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(asked, generator) -> None:
     assert len(generator.asked) == 2 * once  # the stand-in remembers nothing: as many as the first run, no more
 
 
+@pytest.mark.extended
 def test_rerankers_are_files_that_other_runs_use(asked, tmp_path) -> None:
     plain = {"ablations": [], "methods": []}
     lender = lifecycle.wait(services.start(asked(**plain)))
@@ -290,6 +293,7 @@ def found(run: Run) -> str:
     )
 
 
+@pytest.mark.extended
 def test_what_many_questions_and_methods_ask_goes_out_together(asked, waves, monkeypatch) -> None:
     run = lifecycle.wait(services.start(asked(**ASKED)))
     together, calls = rows(run), len(waves)
@@ -324,6 +328,7 @@ def _alone(unit: Unit) -> None:
         unit.save()
 
 
+@pytest.mark.extended
 def test_a_training_that_is_cancelled_goes_on_to_the_same_reranker(asked, monkeypatch, settings, tmp_path):
     settings.DATA_DIR = tmp_path / "data"
     given = {"methods": ["naive"], "ablations": [], "epochs": 3}

@@ -35,6 +35,7 @@ class Refusing(planted.Planted):
         return super()._answer(prompt)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_refusals_of_both_models_are_counted_and_what_does_not_fit_keeps_no_other_back(
     asked,  # noqa: F811

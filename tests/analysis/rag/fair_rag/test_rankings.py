@@ -59,6 +59,7 @@ def test_each_list_comes_in_with_exactly_its_probability(budget: int) -> None:
         assert found.tolist() == pytest.approx([budget * each / 100 for each in COUNTS], abs=1e-3)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("budget", [1, 2, 4, 7])
 def test_means_have_no_bias_and_their_error_is_what_they_scatter(budget: int) -> None:
     rng = np.random.default_rng(4)
@@ -96,6 +97,7 @@ def test_all_lists_leave_no_error_and_attribution_is_what_the_metric_says() -> N
         assert own.error == 0.0
 
 
+@pytest.mark.extended
 def test_disparity_of_some_lists_has_little_bias_where_the_plain_square_has_much() -> None:
     rng = np.random.default_rng(5)
     lists = Lists(tuple((i,) for i in range(60)), np.full(60, 1 / 60))

@@ -140,6 +140,7 @@ def clustered(folder: Path, n: int, dimensions: int = 32) -> tuple[StoredVectors
     return StoredVectors(folder, store), questions.astype(np.float32)
 
 
+@pytest.mark.extended
 def test_approximate_indexes_miss_few(tmp_path, monkeypatch):
     pytest.importorskip("faiss", reason="the extra `retrieval` is not installed")
     from analysis.rag.retrieval import faiss_index

@@ -68,6 +68,7 @@ def corpus_of(n: int, seed: int = 1) -> list[str]:
     return [" ".join(rng.choices(words, weights, k=rng.randint(0, 60))) for _ in range(n)]
 
 
+@pytest.mark.extended
 def test_it_scores_as_the_scan_does_on_many_documents(tmp_path):
     texts = corpus_of(3000)
     questions = [text for text in corpus_of(40, seed=2) if text]

@@ -52,6 +52,7 @@ def found(model: reranker.Reranker, tested: list[LabelledQuery]) -> tuple[float,
     return (chosen & helpful).sum() / chosen.sum(), (chosen & helpful).sum() / helpful.sum()
 
 
+@pytest.mark.extended
 def test_planted_uplift_is_found(encoder, data):
     """Helpful is what has the pattern, but only where the question is of those that the generator cannot answer."""
     model = made(encoder)

@@ -118,6 +118,7 @@ def _work(folder: Path) -> None:
     (folder / "done").touch()
 
 
+@pytest.mark.extended
 def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(tmp_path: Path):
     expected = trained()
     context, rng, kills = multiprocessing.get_context("fork"), np.random.default_rng(0), 0

@@ -6,11 +6,12 @@ import re
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.releases.formats import tabular
 from tests.analysis.releases.formats.made import TEXTS
+from tests.examples import examples
 
 # Said anew, and not taken from the code: the first character that shows is a sign, or a control character is in front.
 SIGN = re.compile(
@@ -44,6 +45,7 @@ def test_no_cell_begins_a_formula_whatever_the_separator(separator):
 
 
 @given(anything)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_text_comes_back_as_it_was(text):
     cell = tabular.safe(text)
     assert tabular.original(cell) == text

@@ -75,6 +75,7 @@ def labels_in(layout: Path) -> int:
     return found
 
 
+@pytest.mark.extended
 def test_every_table_of_a_study_full_of_hostile_texts_is_written(tmp_path):
     study = whole_study()
     manifest, rows = released(study, tmp_path / "r", analysed(study))

@@ -74,6 +74,7 @@ def first(method: Aar, asked: list) -> float:
     return float(np.mean([method.ranked(each, each.documents)[0].text.startswith("zzz") for each in asked]))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("likes", [None, {"zzz": 2.0}])
 def test_planted_preferences_train_the_encoder_and_are_found_in_unseen_questions(settings, likes):
     generator = Scripted({"zzz": "yes"} if likes is None else {}, likes=likes)

@@ -110,6 +110,7 @@ def test_an_objective_that_is_done_has_no_weight():
     assert dpa_trainer.weigh([(logits**2).sum()] * 2, logits) == [0.5, 0.5]
 
 
+@pytest.mark.extended
 def test_it_learns_planted_preferences_and_asks_with_a_doubt(encoder, tmp_path):
     generator = Scripted(GENERATOR)
     method = Dpa(settings(encoder), augments=False)
