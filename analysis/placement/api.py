@@ -45,6 +45,12 @@ class PlacementRow(serializers.Serializer[DimensionPlacement]):
     )
 
 
+class PlacementOfSystem(serializers.Serializer[Any]):
+    """Where a system stands, all dimensions together first."""
+
+    dimensions = PlacementRow(many=True)
+
+
 class NewPlacement(RequestBody):
     """A system to place, and the budget. Money is in minor units of the study's currency."""
 
@@ -66,15 +72,14 @@ class OnePlacement(Endpoint):
     """The placement of a system."""
 
     needs: ClassVar = {"GET": Need(Role.VIEWER)}
-    serializer_class = PlacementRow
+    serializer_class = PlacementOfSystem
 
-    @extend_schema(responses=PlacementRow(many=True))
     def get(self, request: Request, study: str, system: int) -> Response:
         """Show where a system stands on each dimension; empty without a leaderboard of at least three other systems."""
         participant = self.one(queries.systems(self.study), pk=system)
         run = anchors.latest_run(self.study)
         rows = queries.placements(self.study, run, participant) if run else []
-        return Response([PlacementRow(row).data for _board, row in rows])
+        return Response(PlacementOfSystem({"dimensions": [row for _board, row in rows]}).data)
 
 
 class Placements(Endpoint):

@@ -234,7 +234,7 @@ def test_api_orders_and_shows_a_placement(study):
     assert made.status_code == 201
     assert Campaign.objects.get(pk=made.json()["id"]).design["placement"]["system"] == "system-n"
     judged(study)
-    rows = client.get(reverse("api_placement", args=[study.slug, system])).json()
+    rows = client.get(reverse("api_placement", args=[study.slug, system])).json()["dimensions"]
     assert [row["dimension"] for row in rows] == ["all", "clear"]
     assert rows[0]["systems"] == 5
     assert rows[0]["judgments"] == 72
