@@ -61,6 +61,8 @@ LISTED: dict[str, dict[str, str]] = {
     "api_known_label_proposals": {"GET": "EDITOR READ"},
     "api_campaign_forecast": {"GET": "EDITOR READ"},
     "api_campaign_draw": {"POST": "EDITOR WRITE"},
+    "api_campaign_goal": {"GET": "VIEWER READ", "PUT": "EDITOR WRITE", "DELETE": "EDITOR WRITE"},
+    "api_campaign_goal_looks": {"GET": "VIEWER READ"},
     "api_campaign_extension": {"GET": "EDITOR READ", "POST": "EDITOR WRITE"},
     "api_campaign_open": {"POST": "EDITOR WRITE"},
     "api_campaign_pause": {"POST": "EDITOR WRITE"},
