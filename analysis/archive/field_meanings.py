@@ -494,21 +494,4 @@ WRITING_TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "closing": "The punctuation right after the marker.",
         },
     ),
-    "citations": (
-        "Passages that statements cite.",
-        {"statement": "The statement.", "retrieved": "The passage in the topic's list."},
-    ),
-    "model_answers": (
-        "Answers of models that were prompted for a response, accepted or not.",
-        {
-            "participant": "The model and prompt.",
-            "topic": "The topic.",
-            "style": "The style.",
-            "outcome": "WRITTEN, OVERLONG, EMPTY, REFUSED, BROKEN (no prose) or FAILED (no usable answer).",
-            "text": "The model's answer.",
-            "words": "Number of words.",
-            "response": "The resulting response. Null: none.",
-            "answered_at": "The time.",
-        },
-    ),
 }

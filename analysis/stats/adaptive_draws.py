@@ -37,7 +37,7 @@ def positions(weight: ArrayLike, rng: np.random.Generator) -> Floats:
     Examples
     --------
     >>> positions([1, 3], np.random.default_rng(0)).tolist()
-    [1.0, 0.5]
+    [1.0, 0.75]
     """
     weights = np.asarray(weight, dtype=np.float64)
     if not weights.size:
@@ -111,7 +111,7 @@ def pool_weights(ratio: ArrayLike, size: int) -> Floats:
     Examples
     --------
     >>> pool_weights([1.0, 0.5], size=3).tolist()
-    [1.0, 0.5]
+    [1.0, 0.75]
     """
     ratios = np.asarray(ratio, dtype=np.float64)
     draws = ratios.size

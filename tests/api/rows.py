@@ -198,6 +198,7 @@ ROWS: dict[str, Callable[[Study, int], dict[str, Any]]] = {
     "api_model_writers_answers": model_answers,
     "api_campaigns": judged.campaigns,
     "api_known_labels": judged.known,
+    "api_campaign_goal_looks": judged.goal_looks,
     "api_assignments": judged.assignments,
     "api_judgments": judged.judgments,
     "api_model_judges_answers": judged.model_answers,

@@ -10,12 +10,13 @@ from django.core.files.storage import default_storage
 
 from analysis.enums import PersonalKind, ReleaseState, TextSource
 from analysis.models import PersonalDataFinding, Release, ReleaseFile, ReleaseLink, ResultTable
-from annotation.enums import CampaignState, JudgingOutcome
+from annotation.enums import CampaignState, GoalOutcome, JudgingOutcome
 from annotation.models import (
     Assignment,
     AssignmentPayment,
     Campaign,
     CampaignDimension,
+    GoalLook,
     Item,
     JudgingAnswer,
     Judgment,
@@ -120,6 +121,18 @@ def known(study: Study, count: int) -> dict[str, Any]:
     items = Item.objects.bulk_create([Item(campaign=campaign, pair=pair, topic=topic) for pair in pairs])
     KnownLabel.objects.bulk_create([KnownLabel(item=item, dimension=dimension, value=1) for item in items])
     TrainingItem.objects.create(campaign=campaign, item=items[0], position=0)
+    return {"campaign": campaign.pk}
+
+
+def goal_looks(study: Study, count: int) -> dict[str, Any]:
+    campaign = CampaignFactory(study=study)
+    GoalLook.objects.bulk_create(
+        GoalLook(
+            campaign=campaign, at=NOW + timedelta(minutes=n), judgments=n, votes=n, topics=1, judges=1,
+            outcome=GoalOutcome.UNDECIDED, comparisons=[], grades=[],
+        )
+        for n in range(count)
+    )  # fmt: skip
     return {"campaign": campaign.pk}
 
 

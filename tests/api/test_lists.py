@@ -27,6 +27,7 @@ LISTS = [pattern.name for _, pattern in ENDPOINTS if issubclass(endpoint(pattern
 OF_SOMETHING = {
     "api_assignments",
     "api_artifacts",
+    "api_campaign_goal_looks",
     "api_known_labels",
     "api_model_judges_answers",
     "api_model_writers_answers",

@@ -48,6 +48,7 @@ NAMES = """
     indexes index_delete
     releases release_new release_progress release_change release_build release_stop release_publish release_embargo
     release_withdraw release_discard release_link release_revoke personal_data_decide
+    model_judges_train placement_new campaign_goal campaign_goal_chart assisted_estimates
 """
 NOTHING_OF_PEOPLE = set(NAMES.split())
 
