@@ -111,7 +111,7 @@ def pool_weights(ratio: ArrayLike, size: int) -> Floats:
     Examples
     --------
     >>> pool_weights([1.0, 0.5], size=3).tolist()
-    [1.0, 0.75]
+    [1.0, 0.5]
     """
     ratios = np.asarray(ratio, dtype=np.float64)
     draws = ratios.size
