@@ -38,10 +38,10 @@ class JudgeTexts:
         How many of an item's questions are answered, with `{answered}` and `{all}`, which a script fills in.
     recorded : str
         What the page records.
-    size, questions : callable
-        Return a sentence with the number of items of a questionnaire, and of questions about each.
-    unanswered : callable
-        Returns an item's label with the number of its unanswered questions, for `number` and `n`.
+    size, questions : str
+        A sentence with the number `n` of items of a questionnaire, and of questions about each; singular or plural.
+    unanswered : str
+        An item's label with its `number`, and the number `n` of its unanswered questions; singular or plural.
     """
 
     title: str | Promise
@@ -51,9 +51,9 @@ class JudgeTexts:
     about: str | Promise
     answered: str | Promise
     recorded: str | Promise
-    size: Callable[[int], str]
-    questions: Callable[[int], str]
-    unanswered: Callable[[int, int], str]
+    size: str | Promise
+    questions: str | Promise
+    unanswered: str | Promise
 
 
 def items_of_responses(texts: Sequence[ResponseText]) -> list[DrawnItem]:

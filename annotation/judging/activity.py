@@ -95,7 +95,7 @@ def questionnaire_size(campaign: Campaign) -> list[str]:
     if not size.items:
         return []
     texts = item_type(campaign).texts
-    sentences = [texts.size(size.items), texts.questions(size.questions)]
+    sentences = [texts.size % {"n": size.items}, texts.questions % {"n": size.questions}]
     if has_checks(campaign):
         sentences.append(
             _("There may also be attention checks: they tell you what to select, or state something impossible.")

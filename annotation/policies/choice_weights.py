@@ -26,6 +26,8 @@ def assignment_weights(campaign: Campaign) -> dict[int, float]:
         assignment__is_included=True,
     ).order_by("assignment_id")
     rows = list(choices.values_list("assignment_id", "policy", "probability", "free_slots"))
+    if not rows:
+        return {}
     # Slots that were filled in the fixed order, before the policy was another one, are no part of the pool.
     drawn = Slot.objects.filter(campaign=campaign).exclude(holder__isnull=False, holder__choice__isnull=True)
     size = max(drawn.count(), len(rows))

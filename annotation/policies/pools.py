@@ -29,6 +29,7 @@ class CampaignPool:
     """A pool with the keys of its questionnaires.
 
     `system_names` are the systems of the pool, in its order: the keys of their writers, `ALL_PEOPLE` for all people.
+    `goal` has the indices of systems in the pool for their names; None if the campaign has no goal.
     """
 
     pool: Pool
@@ -36,17 +37,17 @@ class CampaignPool:
     system_names: list[int]
     judgments: int
     trusted_judges: int
+    goal: Goal | None
 
 
-def goal_of(campaign: Campaign, systems: list[int]) -> Goal | None:
-    """Return a campaign's goal, with the indices of its systems in the pool for their names.
+def _goal(goal: CampaignGoal | None, systems: list[int]) -> Goal | None:
+    """Return a stored goal, with the indices of its systems in the pool for their names.
 
     None if the campaign has no goal, or none of two systems in the pool: then the ranking of all systems is asked.
     """
-    goal = CampaignGoal.objects.filter(campaign=campaign).first()
     if goal is None:
         return None
-    people = Participant.objects.filter(study=campaign.study_id, pk__in=systems)
+    people = Participant.objects.filter(pk__in=systems)
     keys = {PEOPLE: ALL_PEOPLE, **{name: pk for pk, name in people.values_list("pk", "external_id")}}
     index = {key: number for number, key in enumerate(systems)}
     named = tuple(str(index[keys[name]]) for name in goal.systems if keys.get(name) in index)
@@ -56,7 +57,8 @@ def goal_of(campaign: Campaign, systems: list[int]) -> Goal | None:
 
 
 def load_pool(campaign: Campaign) -> CampaignPool:
-    """Read a campaign's items, questionnaires, slots and the votes that count so far."""
+    """Read a campaign's items, questionnaires, slots, the votes that count so far, and its goal."""
+    goal = CampaignGoal.objects.filter(campaign=campaign).first()
     slots = np.array(
         Slot.objects.filter(campaign=campaign).order_by("questionnaire").values("questionnaire")
         .annotate(free=Count("pk", filter=Q(holder__isnull=True)), all=Count("pk"))
@@ -77,7 +79,7 @@ def load_pool(campaign: Campaign) -> CampaignPool:
     topic, writer = _responses(responses)
     systems, system = np.unique(writer, return_inverse=True)
     sheet, entry, has_known = _entries(campaign, questionnaires, keys)
-    votes, judgments = _votes(campaign, keys, second >= 0)
+    votes, judgments = _votes(campaign, goal, keys, second >= 0)
     pool = Pool(
         first=np.searchsorted(responses, first),
         second=np.where(second >= 0, np.searchsorted(responses, second), -1),
@@ -91,7 +93,8 @@ def load_pool(campaign: Campaign) -> CampaignPool:
         free=slots[:, 1],
         votes=votes,
     )
-    return CampaignPool(pool, questionnaires, systems.tolist(), judgments, _trusted(campaign))
+    named = systems.tolist()
+    return CampaignPool(pool, questionnaires, named, judgments, _trusted(campaign), _goal(goal, named))
 
 
 def _responses(keys: Ints) -> tuple[Ints, Ints]:
@@ -117,12 +120,13 @@ def _entries(campaign: Campaign, questionnaires: Ints, items: Ints) -> tuple[Int
     return index[is_judged], np.searchsorted(items, item[is_judged]), share
 
 
-def _votes(campaign: Campaign, items: Ints, is_pair: NDArray[np.bool_]) -> tuple[list[Votes], int]:
+def _votes(
+    campaign: Campaign, goal: CampaignGoal | None, items: Ints, is_pair: NDArray[np.bool_]
+) -> tuple[list[Votes], int]:
     """Return the votes by dimension, and the number of judgments.
 
     If the campaign has a goal, only the votes on its dimension are returned.
     """
-    goal = CampaignGoal.objects.filter(campaign=campaign).first()
     of_dimension = {
         each.dimension_id: each.dimension for each in campaign.campaign_dimensions.select_related("dimension")
     }

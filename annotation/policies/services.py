@@ -18,7 +18,7 @@ from crowdrag import prepared_statements
 from ..enums import AssignmentPolicy, CampaignState
 from ..models import Campaign, JudgmentSums, PolicyState, Slot
 from .choice_weights import COUNTED
-from .pools import CampaignPool, goal_of, load_pool
+from .pools import CampaignPool, load_pool
 from .queries import compare_arms
 
 #: Slots are laid out again when this share of them, and at least one, was taken or judged since.
@@ -77,7 +77,7 @@ def refresh(*, campaign: Campaign, now: datetime, rng: Generator) -> PolicyState
     policy = policies.POLICIES[campaign.policy]
     scores: policies.Scores = {}
     if policy.score is not None and loaded.judgments and loaded.pool.first.size:
-        scores = policy.score(loaded.pool, goal_of(campaign, loaded.system_names))
+        scores = policy.score(loaded.pool, loaded.goal)
     _lay_out(campaign, loaded, scores, rng)
     return _keep(campaign, loaded, scores, taken, submitted, now)
 

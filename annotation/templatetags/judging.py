@@ -38,7 +38,7 @@ def item_texts(number: int, shown: ShownItem, of: int, kind: str, language: str)
 @register.simple_tag
 def unanswered_questions(item_type: CampaignType, entry: questionnaire_content.Entry) -> str:
     """Return an item's label with the number of its unanswered questions."""
-    return item_type.texts.unanswered(entry.number, entry.open)
+    return item_type.texts.unanswered % {"number": entry.number, "n": entry.open}
 
 
 @register.simple_tag

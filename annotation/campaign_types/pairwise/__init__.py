@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
@@ -29,26 +29,6 @@ several aspects. There are no right or wrong opinions. We ask several people abo
 _NEUTRAL: Final = gettext_noop("""\
 - **“{label}”** is for responses that are really alike on that aspect. Do not use it just because it is hard to decide.
 """)
-
-
-def size(n: int) -> str:
-    """Return how many pairs a questionnaire has."""
-    text = ngettext(
-        "A questionnaire has %(n)s pair of responses.", "A questionnaire has up to %(n)s pairs of responses.", n
-    )
-    return text % {"n": n}
-
-
-def question_count(n: int) -> str:
-    """Return how many questions there are about each pair."""
-    text = ngettext("You answer %(n)s question about each pair.", "You answer %(n)s questions about each pair.", n)
-    return text % {"n": n}
-
-
-def unanswered(number: int, n: int) -> str:
-    """Return how many questions about a pair are unanswered."""
-    text = ngettext("Pair %(number)s: %(n)s question", "Pair %(number)s: %(n)s questions", n)
-    return text % {"number": number, "n": n}
 
 
 def instructions(dimensions: Sequence[Dimension]) -> str:
@@ -78,9 +58,13 @@ TEXTS: Final = JudgeTexts(
         "We record your answers, how often you change an answer, and how long you view each pair. Time in other "
         "windows is counted separately."
     ),
-    size=size,
-    questions=question_count,
-    unanswered=unanswered,
+    size=ngettext_lazy(
+        "A questionnaire has %(n)s pair of responses.", "A questionnaire has up to %(n)s pairs of responses.", "n"
+    ),
+    questions=ngettext_lazy(
+        "You answer %(n)s question about each pair.", "You answer %(n)s questions about each pair.", "n"
+    ),
+    unanswered=ngettext_lazy("Pair %(number)s: %(n)s question", "Pair %(number)s: %(n)s questions", "n"),
 )
 
 TYPE: Final = CampaignType(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
@@ -27,26 +27,6 @@ opinions. We ask several people about the same responses.
 - **Numbers in brackets, such as [0] or [3, 7],** show which source a claim comes from. Do not count them, and do not
   rate a response higher because it has more of them.
 """)
-
-
-def size(n: int) -> str:
-    """Return how many responses a questionnaire has."""
-    text = ngettext("A questionnaire has %(n)s response.", "A questionnaire has up to %(n)s responses.", n)
-    return text % {"n": n}
-
-
-def question_count(n: int) -> str:
-    """Return how many questions there are about each response."""
-    text = ngettext(
-        "You answer %(n)s question about each response.", "You answer %(n)s questions about each response.", n
-    )
-    return text % {"n": n}
-
-
-def unanswered(number: int, n: int) -> str:
-    """Return how many questions about a response are unanswered."""
-    text = ngettext("Response %(number)s: %(n)s question", "Response %(number)s: %(n)s questions", n)
-    return text % {"number": number, "n": n}
 
 
 def instructions(_dimensions: Sequence[Dimension]) -> str:
@@ -73,9 +53,11 @@ TEXTS: Final = JudgeTexts(
         "We record your answers, how often you change an answer, and how long you view each response. Time in other "
         "windows is counted separately."
     ),
-    size=size,
-    questions=question_count,
-    unanswered=unanswered,
+    size=ngettext_lazy("A questionnaire has %(n)s response.", "A questionnaire has up to %(n)s responses.", "n"),
+    questions=ngettext_lazy(
+        "You answer %(n)s question about each response.", "You answer %(n)s questions about each response.", "n"
+    ),
+    unanswered=ngettext_lazy("Response %(number)s: %(n)s question", "Response %(number)s: %(n)s questions", "n"),
 )
 
 TYPE: Final = CampaignType(

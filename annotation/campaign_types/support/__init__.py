@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from crowdrag.studies.models import Study
@@ -35,26 +35,6 @@ statement the passage supports.
 - **Contradiction:** the passage says that the statement, or a part of it, is wrong.
 - **A statement that needs its context** can be read in the whole text, which opens below it.
 """)
-
-
-def size(n: int) -> str:
-    """Return how many statements a questionnaire has."""
-    text = ngettext("A questionnaire has %(n)s statement.", "A questionnaire has up to %(n)s statements.", n)
-    return text % {"n": n}
-
-
-def question_count(n: int) -> str:
-    """Return how many questions there are about each statement."""
-    text = ngettext(
-        "You answer %(n)s question about each statement.", "You answer %(n)s questions about each statement.", n
-    )
-    return text % {"n": n}
-
-
-def unanswered(number: int, n: int) -> str:
-    """Return how many questions about a statement are unanswered."""
-    text = ngettext("Statement %(number)s: %(n)s question", "Statement %(number)s: %(n)s questions", n)
-    return text % {"number": number, "n": n}
 
 
 def instructions(_dimensions: Sequence[Dimension]) -> str:
@@ -104,9 +84,11 @@ TEXTS: Final = JudgeTexts(
         "We record your answers, how often you change an answer, and how long you view each statement. Time in other "
         "windows is counted separately."
     ),
-    size=size,
-    questions=question_count,
-    unanswered=unanswered,
+    size=ngettext_lazy("A questionnaire has %(n)s statement.", "A questionnaire has up to %(n)s statements.", "n"),
+    questions=ngettext_lazy(
+        "You answer %(n)s question about each statement.", "You answer %(n)s questions about each statement.", "n"
+    ),
+    unanswered=ngettext_lazy("Statement %(number)s: %(n)s question", "Statement %(number)s: %(n)s questions", "n"),
 )
 
 TYPE: Final = CampaignType(

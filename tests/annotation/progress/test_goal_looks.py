@@ -226,16 +226,16 @@ def test_the_page_shows_state_answer_and_looks(decisive) -> None:
 
 
 def test_the_policy_asks_for_the_goal_of_the_campaign(decisive: open_campaign.World) -> None:
-    loaded = pools.load_pool(decisive.campaign)
-    assert pools.goal_of(decisive.campaign, loaded.system_names) is None
+    assert pools.load_pool(decisive.campaign).goal is None
     goal = set_goal(decisive)
-    asked = pools.goal_of(decisive.campaign, loaded.system_names)
+    loaded = pools.load_pool(decisive.campaign)
+    asked = loaded.goal
     assert asked is not None
     assert (asked.kind, asked.confidence) == (goal.kind, goal.confidence)
     keys = [loaded.system_names[int(index)] for index in asked.systems]
     names = dict(decisive.study.participants.values_list("pk", "external_id"))
     assert [names.get(key, goals.PEOPLE) for key in keys] == goal.systems
-    assert len(pools.load_pool(decisive.campaign).pool.votes) == 1
+    assert len(loaded.pool.votes) == 1
 
 
 def test_votes_that_a_policy_chose_weigh_what_makes_up_for_it(decisive: open_campaign.World) -> None:
